@@ -1,0 +1,13 @@
+import { defineConfig } from "vitest/config";
+
+const atRoot = (name: string, include: string[]) => ({ test: { name, include, testTimeout: 30_000 } });
+
+export default defineConfig({
+  test: {
+    projects: [
+      { test: { name: "unit", include: ["{packages,apps}/*/{src,testing}/**/*.test.ts", "capabilities/**/*.test.ts"] } },
+      atRoot("e2e", ["test/e2e/**/*.test.ts"]),
+      atRoot("architecture", ["test/architecture/**/*.test.ts"]),
+    ],
+  },
+});
