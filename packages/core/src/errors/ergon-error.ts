@@ -1,0 +1,67 @@
+/** What an ErgonError looks like once it crosses a wire or a disk. */
+export type ErrorValue = {
+  readonly code: string;
+  readonly message: string;
+  readonly retryable: boolean;
+  readonly details?: Readonly<Record<string, unknown>>;
+};
+
+export type ErrorOptions = {
+  readonly retryable?: boolean;
+  readonly details?: Readonly<Record<string, unknown>>;
+  readonly cause?: unknown;
+};
+
+/**
+ * The one error class that leaves Ergon. Callers ask for `code`, never for a subclass: instances do not survive
+ * a process boundary, codes do.
+ */
+export class ErgonError<Code extends string = string> extends Error {
+  override readonly name: string = "ErgonError";
+  readonly code: Code;
+  readonly retryable: boolean;
+  readonly details: Readonly<Record<string, unknown>> | undefined;
+
+  constructor(code: Code, message: string, options: ErrorOptions = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.code = code;
+    this.retryable = options.retryable ?? false;
+    this.details = options.details;
+  }
+
+  /** The plain value for journals, events and answers: no stack, no cause. */
+  toJSON(): ErrorValue {
+    return errorValue(this.code, this.message, { retryable: this.retryable, details: this.details });
+  }
+}
+
+export function errorValue(
+  code: string,
+  message: string,
+  options: { readonly retryable?: boolean; readonly details?: Readonly<Record<string, unknown>> | undefined } = {},
+): ErrorValue {
+  const base = { code, message, retryable: options.retryable ?? false };
+  return options.details === undefined ? base : { ...base, details: options.details };
+}
+
+/** Turns whatever was thrown into an ErgonError; what is one already passes through. */
+export function toErgonError(thrown: unknown, fallbackCode: string): ErgonError {
+  if (isErgonError(thrown)) return thrown;
+  const message = thrown instanceof Error ? thrown.message : describeThrown(thrown);
+  return new ErgonError(fallbackCode, message, { cause: thrown });
+}
+
+/** Recognised by shape as well: a tool's bundle may carry its own copy of the class. */
+export function isErgonError(thrown: unknown): thrown is ErgonError {
+  if (thrown instanceof ErgonError) return true;
+  return thrown instanceof Error && thrown.name === "ErgonError" && "code" in thrown && typeof thrown.code === "string";
+}
+
+function describeThrown(thrown: unknown): string {
+  if (typeof thrown === "string") return thrown;
+  try {
+    return JSON.stringify(thrown) ?? String(thrown);
+  } catch {
+    return "a value that cannot be described was thrown";
+  }
+}

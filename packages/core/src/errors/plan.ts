@@ -1,0 +1,19 @@
+import { ErgonError, type ErrorOptions } from "./ergon-error.ts";
+
+export type PlanErrorCode =
+  | "plan_invalid"
+  | "plan_not_found"
+  | "plan_input_invalid"
+  | "pointer_invalid"
+  | "pointer_unresolved"
+  | "pointer_limit"
+  | "condition_type"
+  | "pattern_invalid"
+  | "not_iterable"
+  | "session_busy"
+  | "wait_not_open"
+  | "resume_input_invalid";
+
+export function planError(code: PlanErrorCode, message: string, options?: ErrorOptions): ErgonError<PlanErrorCode> {
+  return new ErgonError(code, message, options);
+}

@@ -1,0 +1,200 @@
+import type { BlobRef } from "../schema/blob.ts";
+import type { EnergyRow } from "../schema/energy.ts";
+import type { NewEvent, StoredEvent } from "../schema/event.ts";
+import type { Json, JsonObject } from "../schema/json.ts";
+import type { AgenticPlan } from "../schema/plan.ts";
+import type { SessionCore, SessionStatus, StepResult } from "../schema/session.ts";
+import type { Effects } from "../schema/tool.ts";
+
+/*
+ * Everything Ergon remembers, behind one atomic write.
+ *
+ * Invariants that every implementation keeps (the contract suite cites them):
+ * S1  A commit is there wholly or not at all, also after SIGKILL at any moment.
+ * S2  When `commit` resolves, the commit survives the death of the process; with `durable` also the loss of power.
+ * S3  A commit whose `expectVersion` does not match changes nothing and rejects with `session_conflict`.
+ * S4  Commits that were made in one turn of the event loop may share a transaction; one that fails does not
+ *     take its neighbours with it. Commits of one session apply in the order in which they were made.
+ * S5  Event sequence numbers grow without reuse; an event is visible only together with its commit.
+ * S6  A journal row that has a result keeps it: a second finish of one row rejects with `commit_invalid`.
+ * S7  Reads see every commit that has resolved.
+ *
+ * `ord` is a position in a session's story: a string that sorts bytewise in the order in which history reads.
+ * Positions inside a branch or a loop turn begin with that branch's own prefix, its `scope`; the root scope is "".
+ */
+
+export type Version = number;
+
+/** Kept once per distinct value: context and joins refer to a call's output by its position. */
+export type ContextValue =
+  | { readonly kind: "inline"; readonly value: Json }
+  | { readonly kind: "output"; readonly ord: string };
+
+export type ContextWrite = {
+  readonly scope: string;
+  readonly key: string;
+  /** Written by a step's own result (`<toolId>_result`), not by `saveAs`: joins treat the two differently. */
+  readonly implicit?: boolean;
+  readonly value: ContextValue;
+};
+export type ContextRow = ContextWrite;
+
+export type JournalStart = {
+  readonly kind: "start";
+  readonly ord: string;
+  readonly scope: string;
+  readonly stepId?: string;
+  readonly toolId: string;
+  readonly effects: Effects;
+  readonly key: string;
+  readonly argsHash: string;
+  readonly request: Json;
+  readonly at: string;
+};
+
+export type JournalFinish = {
+  readonly kind: "finish";
+  readonly ord: string;
+  readonly state: "finished" | "failed" | "unknown";
+  readonly result: StepResult;
+  readonly at: string;
+  readonly energyUnits: number;
+};
+
+/** A call that needs no intent row, written whole: one row instead of two writes. */
+export type JournalWhole = Omit<JournalStart, "kind"> & Omit<JournalFinish, "kind" | "at"> & { readonly kind: "whole"; readonly finishedAt: string };
+
+export type JournalWrite = JournalStart | JournalFinish | JournalWhole;
+
+export type JournalRow = {
+  readonly ord: string;
+  readonly scope: string;
+  readonly stepId?: string;
+  readonly toolId: string;
+  readonly effects: Effects;
+  readonly key: string;
+  readonly argsHash: string;
+  readonly request: Json;
+  readonly startedAt: string;
+  readonly state: "started" | "finished" | "failed" | "unknown";
+  readonly result?: StepResult;
+  readonly finishedAt?: string;
+  readonly energyUnits: number;
+};
+
+export type SessionWrite = {
+  readonly core: SessionCore;
+  /** The interpreter's cursor, opaque to the store; null once there is nothing to resume. */
+  readonly frames: Json;
+  readonly planHash?: string;
+  readonly input?: Json;
+};
+
+export type SessionRecord = SessionWrite & { readonly owner: string; readonly version: Version };
+
+export type BlobRow = { readonly ref: BlobRef; readonly at: string };
+
+export type Commit = {
+  readonly sessionId: string;
+  readonly owner: string;
+  readonly session?: SessionWrite;
+  /** The version this commit builds on; 0 says that the session must not exist yet. Required with `session`. */
+  readonly expectVersion?: Version;
+  readonly plan?: { readonly hash: string; readonly plan: AgenticPlan };
+  readonly context?: readonly ContextWrite[];
+  readonly journal?: readonly JournalWrite[];
+  readonly energy?: readonly EnergyRow[];
+  readonly blobs?: readonly BlobRow[];
+  readonly events?: readonly NewEvent[];
+  /** Moves a reader's durable cursor in the same transaction. */
+  readonly cursor?: { readonly name: string; readonly seq: number };
+  /** Owes an fsync: before a `once` effect, and before anything is acknowledged outside. */
+  readonly durable?: boolean;
+};
+
+export type CommitReceipt = { readonly version: Version; readonly lastSeq: number };
+
+/** Half-open range of positions, [from, to). */
+export type OrdRange = { readonly from: string; readonly to: string };
+
+export type JournalQuery = {
+  readonly sessionId: string;
+  /** Disjoint and ascending; absent means the whole session. */
+  readonly ranges?: readonly OrdRange[];
+  readonly stepId?: string;
+  /** Only rows that have a result, as history shows them. */
+  readonly settledOnly?: boolean;
+  readonly order: "newest" | "oldest";
+  readonly offset?: number;
+  readonly limit: number;
+};
+
+export type SessionQuery = {
+  readonly owner?: string;
+  readonly status?: readonly SessionStatus[];
+  /** Newest first by default; recovery reads oldest first. */
+  readonly order?: "newest" | "oldest";
+  readonly cursor?: string;
+  readonly limit: number;
+};
+
+export type EventQuery = {
+  readonly afterSeq: number;
+  readonly owner?: string;
+  readonly sessionId?: string;
+  readonly limit: number;
+};
+
+export type Page<T> = { readonly items: readonly T[]; readonly nextCursor?: string };
+
+export type EnergyTotals = { readonly units: number; readonly rows: number };
+
+/** No query answers with more than this many rows. */
+export const MAX_PAGE_ROWS = 1_000;
+
+export type StateStore = {
+  commit(commit: Commit): Promise<CommitReceipt>;
+
+  readSession(sessionId: string): Promise<SessionRecord | undefined>;
+  listSessions(query: SessionQuery): Promise<Page<SessionRecord>>;
+  readPlan(hash: string): Promise<AgenticPlan | undefined>;
+
+  readContext(sessionId: string, scopes: readonly string[]): Promise<readonly ContextRow[]>;
+  /** Rows of every scope that begins with `scopePrefix`, in scope order, a page at a time. */
+  readScopes(query: { readonly sessionId: string; readonly scopePrefix: string; readonly cursor?: string; readonly limit: number }): Promise<Page<ContextRow>>;
+  readJournal(query: JournalQuery): Promise<readonly JournalRow[]>;
+  readJournalRow(sessionId: string, ord: string): Promise<JournalRow | undefined>;
+
+  readEvents(query: EventQuery): Promise<readonly StoredEvent[]>;
+  lastEventSeq(): Promise<number>;
+  readCursor(name: string): Promise<number>;
+  /** Called after each transaction with the events that it made visible. */
+  watch(listener: (events: readonly StoredEvent[]) => void): () => void;
+
+  readEnergy(query: { readonly sessionId?: string; readonly owner?: string }): Promise<EnergyTotals>;
+  readBlobRow(id: string, owner?: string): Promise<(BlobRow & { readonly owner: string }) | undefined>;
+
+  close(): Promise<void>;
+};
+
+/** Spec 4's state store, name and methods as written there; `createSpecStateStore` puts it on top of a StateStore. */
+export type IStateStore = {
+  createSession(core: SessionCore): Promise<void>;
+  readSessionCore(sessionId: string): Promise<SessionCore | null>;
+  updateSessionStatus(sessionId: string, status: SessionStatus, error?: unknown): Promise<void>;
+  appendToHistory(sessionId: string, entry: HistoryInput): Promise<void>;
+  getContext(sessionId: string): Promise<Record<string, unknown>>;
+  updateContext(sessionId: string, updates: Record<string, unknown>): Promise<void>;
+  putBlob(sessionId: string, bytes: Uint8Array, mediaType: string): Promise<BlobRef>;
+  getBlob(sessionId: string, id: string): Promise<Uint8Array>;
+};
+
+export type HistoryInput = {
+  readonly timestamp: string;
+  readonly toolId: string;
+  readonly request: unknown;
+  readonly result: unknown;
+  readonly planStepId?: string;
+};
+
+export type { JsonObject };

@@ -1,0 +1,54 @@
+import { z } from "zod";
+import { Json, JsonObject } from "./json.ts";
+import { Mode, SessionId } from "./session.ts";
+
+/** Spec 1's contracts. */
+export const ChatMessage = z.object({
+  role: z.enum(["user", "assistant", "system"]),
+  content: z.string(),
+});
+export type ChatMessage = z.infer<typeof ChatMessage>;
+
+export const PlannedAction = z.object({
+  tool: z.string().min(1),
+  args: z.record(z.string(), Json),
+  reason: z.string().optional(),
+  announcement: z.string().optional(),
+});
+export type PlannedAction = z.infer<typeof PlannedAction>;
+
+export const ActionResult = z.object({
+  tool: z.string(),
+  input: Json,
+  output: Json,
+  success: z.boolean(),
+  error: z.string().optional(),
+});
+export type ActionResult = z.infer<typeof ActionResult>;
+
+/** Over a wire `availableTools` is a list of names; in the library it may hold whole tools. */
+export const MCPRequest = z.object({
+  mode: Mode,
+  sessionId: SessionId,
+  messages: z.array(ChatMessage),
+  context: z.record(z.string(), Json).optional(),
+  plannerRecommendations: z.array(Json).optional(),
+  availableTools: z.array(z.string()).optional(),
+});
+export type MCPRequest = z.infer<typeof MCPRequest>;
+
+export const MCPResponseData = z.object({
+  context: z.record(z.string(), Json),
+  intermediateResults: z.array(ActionResult),
+  plan: z.array(PlannedAction),
+  semanticMatches: z.array(Json).optional(),
+  summaryMessage: z.string().optional(),
+  trace: JsonObject,
+});
+export type MCPResponseData = z.infer<typeof MCPResponseData>;
+
+export const MCPResponse = z.discriminatedUnion("success", [
+  z.object({ success: z.literal(true), data: MCPResponseData }),
+  z.object({ success: z.literal(false), error: z.string(), data: MCPResponseData.partial().optional() }),
+]);
+export type MCPResponse = z.infer<typeof MCPResponse>;

@@ -1,0 +1,154 @@
+import { z } from "zod";
+import { Json, JsonSchema } from "./json.ts";
+import { ToolId } from "./tool.ts";
+
+export const MAX_PLAN_STEPS = 50_000;
+export const MAX_PLAN_NESTING = 64;
+export const MAX_BRANCHES = 1_000;
+export const MAX_LOOP_ITEMS = 1_000_000;
+export const MAX_RETRY_ATTEMPTS = 100;
+export const MAX_CONCURRENCY = 256;
+export const MAX_TIMEOUT_MS = 86_400_000;
+
+export const PlanId = z.string().min(1).max(128).regex(/^[A-Za-z0-9][A-Za-z0-9_.:-]*$/);
+export const StepId = z.string().min(1).max(128).regex(/^[A-Za-z0-9][A-Za-z0-9_.:-]*$/);
+export type StepId = z.infer<typeof StepId>;
+
+/** A key of the session context that a plan writes; `__proto__` and its kin are not names. */
+export const ContextKey = z.string().min(1).max(128).regex(/^(?!__)[A-Za-z_][A-Za-z0-9_.:-]*$/);
+
+export const ContextValuePointer = z.strictObject({
+  jsonPath: z.string().min(1),
+  first: z.boolean().optional(),
+  default: Json.optional(),
+});
+export type ContextValuePointer = z.infer<typeof ContextValuePointer>;
+
+export const Operator = z.enum([
+  "equals",
+  "not_equals",
+  "greater_than",
+  "less_than",
+  "greater_or_equal",
+  "less_or_equal",
+  "exists",
+  "not_exists",
+  "contains",
+  "in",
+  "matches",
+]);
+export type Operator = z.infer<typeof Operator>;
+
+export const Condition = z.strictObject({ left: Json, operator: Operator, right: Json.optional() });
+export type Condition = z.infer<typeof Condition>;
+
+export const RetryPolicy = z.strictObject({
+  maxAttempts: z.int().min(1).max(MAX_RETRY_ATTEMPTS),
+  backoffMs: z.int().min(0).max(MAX_TIMEOUT_MS).optional(),
+});
+export type RetryPolicy = z.infer<typeof RetryPolicy>;
+
+const step = { id: StepId, description: z.string().max(10_000).optional() };
+const Next = z.strictObject({ nextStepId: StepId.optional() });
+const Concurrency = z.int().min(1).max(MAX_CONCURRENCY);
+
+export const ToolCallStep = z.strictObject({
+  ...step,
+  type: z.literal("tool_call"),
+  toolId: ToolId,
+  arguments: z.record(z.string(), Json).optional(),
+  saveAs: ContextKey.optional(),
+  retry: RetryPolicy.optional(),
+  timeoutMs: z.int().positive().max(MAX_TIMEOUT_MS).optional(),
+  optional: z.boolean().optional(),
+  alternatives: z.array(ToolId).max(20).optional(),
+  nextStepId: StepId.optional(),
+});
+export type ToolCallStep = z.infer<typeof ToolCallStep>;
+
+export const ConditionalBranchStep = z.strictObject({
+  ...step,
+  type: z.literal("conditional_branch"),
+  condition: Condition,
+  onTrue: Next,
+  onFalse: Next,
+});
+export type ConditionalBranchStep = z.infer<typeof ConditionalBranchStep>;
+
+export const ParallelBranchStep = z.strictObject({
+  ...step,
+  type: z.literal("parallel_branch"),
+  get branches(): z.ZodArray<z.ZodObject<{ steps: z.ZodType<PlanStep[]> }, z.core.$strict>> {
+    return z.array(z.strictObject({ steps: PlanSteps })).min(1).max(MAX_BRANCHES);
+  },
+  concurrency: Concurrency.optional(),
+  nextStepId: StepId.optional(),
+});
+export type ParallelBranchStep = z.infer<typeof ParallelBranchStep>;
+
+export const LoopOverItemsStep = z.strictObject({
+  ...step,
+  type: z.literal("loop_over_items"),
+  collectionPath: ContextValuePointer,
+  itemAlias: ContextKey,
+  get loopPlan(): z.ZodType<PlanStep[]> {
+    return PlanSteps;
+  },
+  concurrency: Concurrency.optional(),
+  nextStepId: StepId.optional(),
+});
+export type LoopOverItemsStep = z.infer<typeof LoopOverItemsStep>;
+
+export const HumanInTheLoopStep = z.strictObject({
+  ...step,
+  type: z.literal("human_in_the_loop"),
+  message: z.string().min(1).max(10_000),
+  inputSchema: JsonSchema.optional(),
+  saveAs: ContextKey.optional(),
+  nextStepIdOnInput: StepId.optional(),
+});
+export type HumanInTheLoopStep = z.infer<typeof HumanInTheLoopStep>;
+
+export const FinalResponseStep = z.strictObject({
+  ...step,
+  type: z.literal("final_response"),
+  message: z.union([z.string(), ContextValuePointer]),
+});
+export type FinalResponseStep = z.infer<typeof FinalResponseStep>;
+
+export type PlanStep =
+  | ToolCallStep
+  | ConditionalBranchStep
+  | ParallelBranchStep
+  | LoopOverItemsStep
+  | HumanInTheLoopStep
+  | FinalResponseStep;
+export const PlanStep: z.ZodType<PlanStep> = z.lazy(() =>
+  z.discriminatedUnion("type", [
+    ToolCallStep,
+    ConditionalBranchStep,
+    ParallelBranchStep,
+    LoopOverItemsStep,
+    HumanInTheLoopStep,
+    FinalResponseStep,
+  ]),
+);
+const PlanSteps: z.ZodType<PlanStep[]> = z.array(PlanStep).min(1);
+
+export const AgenticPlan = z.strictObject({
+  planId: PlanId,
+  description: z.string().max(10_000).default(""),
+  parameters: JsonSchema.default({ type: "object" }),
+  startStepId: StepId,
+  steps: PlanSteps,
+});
+export type AgenticPlan = z.infer<typeof AgenticPlan>;
+
+/** One finding of preflight. */
+export const PlanProblem = z.object({
+  path: z.string(),
+  code: z.string(),
+  message: z.string(),
+  severity: z.enum(["error", "warning"]),
+});
+export type PlanProblem = z.infer<typeof PlanProblem>;

@@ -1,0 +1,72 @@
+import { z } from "zod";
+import { ErrorRecord } from "./error.ts";
+import { Json, JsonSchema } from "./json.ts";
+
+export const SessionId = z.string().min(1).max(128).regex(/^[A-Za-z0-9][A-Za-z0-9_.:-]*$/);
+export type SessionId = z.infer<typeof SessionId>;
+
+/** Spec 4's six, plus `cancelled`. */
+export const SessionStatus = z.enum([
+  "running",
+  "paused",
+  "completed",
+  "failed",
+  "paused_on_error",
+  "paused_on_human",
+  "cancelled",
+]);
+export type SessionStatus = z.infer<typeof SessionStatus>;
+
+/** Spec 1's audiences; they limit which tools a loop may use. */
+export const Mode = z.enum(["analyst", "candidate", "hiring", "general"]);
+export type Mode = z.infer<typeof Mode>;
+
+export const OpenWait = z.object({
+  stepId: z.string(),
+  path: z.string(),
+  kind: z.enum(["human", "approval", "error", "time", "energy"]),
+  message: z.string(),
+  inputSchema: JsonSchema.optional(),
+  approvalId: z.string().optional(),
+  error: ErrorRecord.optional(),
+  since: z.string(),
+});
+export type OpenWait = z.infer<typeof OpenWait>;
+
+export const SessionError = ErrorRecord.extend({
+  stepId: z.string().optional(),
+  needsPerson: z.boolean().optional(),
+});
+export type SessionError = z.infer<typeof SessionError>;
+
+export const SessionCore = z.object({
+  sessionId: SessionId,
+  status: SessionStatus,
+  createdAt: z.string(),
+  updatedAt: z.string(),
+  currentPlanId: z.string().optional(),
+  currentStepId: z.string().optional(),
+  lastError: SessionError.optional(),
+  mode: Mode.optional(),
+  waiting: z.array(OpenWait),
+  /** Counts the plans that this session has run; part of every idempotency key. */
+  run: z.int().nonnegative(),
+  energySpent: z.number(),
+  energyBudget: z.number().optional(),
+});
+export type SessionCore = z.infer<typeof SessionCore>;
+
+export const StepResult = z.union([z.object({ output: Json }), z.object({ error: ErrorRecord })]);
+export type StepResult = z.infer<typeof StepResult>;
+
+export const HistoryEntry = z.object({
+  timestamp: z.string(),
+  toolId: z.string(),
+  request: Json,
+  result: StepResult,
+  planStepId: z.string().optional(),
+});
+export type HistoryEntry = z.infer<typeof HistoryEntry>;
+
+export const SessionContext = z.record(z.string(), Json);
+export type SessionContext = z.infer<typeof SessionContext>;
