@@ -75,29 +75,45 @@ export const ConditionalBranchStep = z.strictObject({
 });
 export type ConditionalBranchStep = z.infer<typeof ConditionalBranchStep>;
 
-export const ParallelBranchStep = z.strictObject({
+/** The two steps that hold steps are typed by hand: inference cannot close the circle. */
+export type ParallelBranchStep = {
+  id: StepId;
+  type: "parallel_branch";
+  description?: string | undefined;
+  branches: { steps: PlanStep[] }[];
+  concurrency?: number | undefined;
+  nextStepId?: StepId | undefined;
+};
+const ParallelBranchStep = z.strictObject({
   ...step,
   type: z.literal("parallel_branch"),
-  get branches(): z.ZodArray<z.ZodObject<{ steps: z.ZodType<PlanStep[]> }, z.core.$strict>> {
-    return z.array(z.strictObject({ steps: PlanSteps })).min(1).max(MAX_BRANCHES);
-  },
+  branches: z
+    .array(z.strictObject({ steps: z.lazy(() => PlanSteps) }))
+    .min(1)
+    .max(MAX_BRANCHES),
   concurrency: Concurrency.optional(),
   nextStepId: StepId.optional(),
 });
-export type ParallelBranchStep = z.infer<typeof ParallelBranchStep>;
 
-export const LoopOverItemsStep = z.strictObject({
+export type LoopOverItemsStep = {
+  id: StepId;
+  type: "loop_over_items";
+  description?: string | undefined;
+  collectionPath: ContextValuePointer;
+  itemAlias: string;
+  loopPlan: PlanStep[];
+  concurrency?: number | undefined;
+  nextStepId?: StepId | undefined;
+};
+const LoopOverItemsStep = z.strictObject({
   ...step,
   type: z.literal("loop_over_items"),
   collectionPath: ContextValuePointer,
   itemAlias: ContextKey,
-  get loopPlan(): z.ZodType<PlanStep[]> {
-    return PlanSteps;
-  },
+  loopPlan: z.lazy(() => PlanSteps),
   concurrency: Concurrency.optional(),
   nextStepId: StepId.optional(),
 });
-export type LoopOverItemsStep = z.infer<typeof LoopOverItemsStep>;
 
 export const HumanInTheLoopStep = z.strictObject({
   ...step,
@@ -123,16 +139,14 @@ export type PlanStep =
   | LoopOverItemsStep
   | HumanInTheLoopStep
   | FinalResponseStep;
-export const PlanStep: z.ZodType<PlanStep> = z.lazy(() =>
-  z.discriminatedUnion("type", [
-    ToolCallStep,
-    ConditionalBranchStep,
-    ParallelBranchStep,
-    LoopOverItemsStep,
-    HumanInTheLoopStep,
-    FinalResponseStep,
-  ]),
-);
+export const PlanStep: z.ZodType<PlanStep> = z.discriminatedUnion("type", [
+  ToolCallStep,
+  ConditionalBranchStep,
+  ParallelBranchStep,
+  LoopOverItemsStep,
+  HumanInTheLoopStep,
+  FinalResponseStep,
+]);
 const PlanSteps: z.ZodType<PlanStep[]> = z.array(PlanStep).min(1);
 
 export const AgenticPlan = z.strictObject({
