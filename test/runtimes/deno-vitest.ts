@@ -1,0 +1,49 @@
+// Stands in for "vitest" when core's tests run under Deno, so that the test files stay as they are. A word that is
+// missing here fails as "not a function", never as a test that silently does nothing.
+import { fn, spyOn } from "@vitest/spy";
+import { expect } from "./deno-expect.ts";
+import { addHook, type Body, describeSuite, type Hook, type Options, registerTest } from "./deno-suite.ts";
+import { formatTitle } from "./deno-title.ts";
+
+export { expect };
+export const vi = { fn, spyOn };
+export const describe = Object.assign(describeSuite, { each: each(describeSuite) });
+export const test = Object.assign(
+  (name: string, ...rest: (Options | Body | number)[]) => registerTest({ name, ...readArguments(rest) }),
+  {
+    each: each((name, body) => registerTest({ name, body })),
+    skipIf: (skip: unknown) => conditional(Boolean(skip)),
+    runIf: (run: unknown) => conditional(!run),
+  },
+);
+export const it = test;
+export const beforeAll = (hook: Hook): void => addHook("beforeAll", hook);
+export const afterAll = (hook: Hook): void => addHook("afterAll", hook);
+export const beforeEach = (hook: Hook): void => addHook("beforeEach", hook);
+export const afterEach = (hook: Hook): void => addHook("afterEach", hook);
+
+function conditional(skip: boolean) {
+  return (name: string, ...rest: (Options | Body | number)[]) => registerTest({ name, skip, ...readArguments(rest) });
+}
+
+/** Vitest takes the options before the body, or a bare timeout after it. */
+function readArguments(rest: readonly (Options | Body | number)[]): { body: Body; timeoutMs?: number } {
+  const body = rest.find((part) => typeof part === "function");
+  if (body === undefined) throw new TypeError("a test needs a function");
+  const timeoutMs = rest.map((part) => (typeof part === "object" ? part.timeout : part)).find(isNumber);
+  return timeoutMs === undefined ? { body } : { body, timeoutMs };
+}
+
+function each(register: (name: string, body: () => unknown) => void) {
+  return (rows: readonly unknown[]) =>
+    (title: string, body: (...row: unknown[]) => unknown): void => {
+      for (const [index, row] of rows.entries()) {
+        const values = Array.isArray(row) ? row : [row];
+        register(formatTitle(title, values, index), () => body(...values));
+      }
+    };
+}
+
+function isNumber(value: unknown): value is number {
+  return typeof value === "number";
+}
