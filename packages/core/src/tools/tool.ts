@@ -7,28 +7,38 @@ import type { Effects, ToolSummary } from "../schema/tool.ts";
  * What is needed to list, plan and preflight is here at once; what is needed to run comes from `body`, which may
  * load code at first call.
  */
-export type Tool = Omit<ToolSummary, "estimatedEnergyUnits"> & {
+export type Tool = Readonly<Omit<ToolSummary, "estimatedEnergyUnits">> & {
+  /** Where it comes from (a file, a server, a call), so that a message can name it. */
+  readonly source?: string;
   /** A fixed price; without it a call costs by its time. */
   readonly energyUnits?: number;
+  /** A guess for a call that costs by its time, where its author gave one. */
+  readonly estimatedEnergyUnits?: number;
   readonly timeoutMs?: number;
   readonly usesAI: boolean;
   readonly parameters: JsonSchema;
   readonly effects: Effects;
+  /** The gate asks once per tool and keeps the answer; a failed load is asked again at the next call. */
   readonly body: () => ToolBody | Promise<ToolBody>;
 };
 
 export type ToolBody = {
-  /** Step 1 to 3 of spec 2's flow: returns the validated args, coerced and defaulted by the schema, or all issues. */
-  readonly validateArgs: (args: Readonly<Record<string, unknown>>) => Validated<Readonly<Record<string, unknown>>>;
-  readonly validateOutput: (output: unknown) => Validated<unknown>;
-  readonly defaultArgs?: (context: Readonly<Record<string, unknown>>) => Record<string, unknown>;
-  readonly run: (call: ToolInvocation, run: ToolRun) => Promise<unknown>;
+  /** Returns the validated args, coerced and defaulted by the schema, or all issues. Never changes its input. */
+  readonly validateArgs: (args: ToolArgs) => MaybePromise<Validated<ToolArgs>>;
+  readonly validateOutput: (output: unknown) => MaybePromise<Validated<unknown>>;
+  readonly defaultArgs?: (context: ToolContext) => unknown;
+  /** What it returns may be a promise or a value; what it throws becomes `tool_failed`. */
+  readonly run: (call: ToolInvocation, run: ToolRun) => unknown;
 };
+
+export type ToolArgs = Readonly<Record<string, unknown>>;
+export type ToolContext = Readonly<Record<string, unknown>>;
+export type MaybePromise<T> = T | Promise<T>;
 
 /** The three sources of spec 2, never mixed. */
 export type ToolInvocation = {
-  readonly args: Readonly<Record<string, unknown>>;
-  readonly context: Readonly<Record<string, unknown>>;
+  readonly args: ToolArgs;
+  readonly context: ToolContext;
   readonly infrastructure: Infrastructure;
 };
 
@@ -45,5 +55,8 @@ export type ToolRun = {
 
 export type ProgressUpdate = { readonly fraction?: number; readonly message?: string };
 
+/** `path` is a JSON Pointer, "" for the whole value. */
 export type Issue = { readonly path: string; readonly code: string; readonly message: string };
-export type Validated<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly issues: readonly Issue[] };
+export type Validated<T> =
+  | { readonly ok: true; readonly value: T }
+  | { readonly ok: false; readonly issues: readonly Issue[] };
