@@ -1,0 +1,32 @@
+import { existsSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { parseJsonDocument } from "./json-document.ts";
+
+export const MAX_CONFIG_BYTES = 1024 * 1024;
+export const CONFIG_FILE = "config.json";
+
+export type ConfigFile =
+  | { readonly state: "absent" }
+  | { readonly state: "read"; readonly file: string; readonly values: Readonly<Record<string, unknown>> }
+  | { readonly state: "broken"; readonly file: string; readonly reason: string };
+
+/** Reads `DATA/config.json`. Whether the folder is trusted enough to be asked is the caller's decision. */
+export function readConfigFile(dataFolder: string): ConfigFile {
+  const file = join(dataFolder, CONFIG_FILE);
+  if (!existsSync(file)) return { state: "absent" };
+  const broken = (reason: string): ConfigFile => ({ state: "broken", file, reason });
+  let source: string;
+  try {
+    const bytes = statSync(file).size;
+    if (bytes > MAX_CONFIG_BYTES) return broken(`it has ${bytes} bytes, more than ${MAX_CONFIG_BYTES}`);
+    source = readFileSync(file, "utf8");
+  } catch (error) {
+    return broken(error instanceof Error ? error.message : String(error));
+  }
+  const document = parseJsonDocument(source);
+  if (!document.ok) return broken(`it is not JSON: ${document.message}`);
+  const { value } = document;
+  if (typeof value !== "object" || value === null || Array.isArray(value))
+    return broken("it must hold one JSON object");
+  return { state: "read", file, values: { ...value } };
+}

@@ -1,0 +1,26 @@
+import type { SettingProblem } from "./resolved-setting.ts";
+import type { SettingValues } from "./settings-table.ts";
+
+/** What is wrong with settings only in company: each is fine alone. */
+export function crossChecks(values: SettingValues): SettingProblem[] {
+  if (LOOPBACK.has(values.host)) return [];
+  const problems: SettingProblem[] = [];
+  const outside = `the server would listen on ${values.host}, which others can reach`;
+  if (values.token === undefined) {
+    problems.push({
+      severity: "error",
+      setting: "token",
+      message: `ERGON_TOKEN is not set, but ${outside}. Set a token, or listen on 127.0.0.1.`,
+    });
+  }
+  if (values.allowedHosts.length === 0) {
+    problems.push({
+      severity: "error",
+      setting: "allowedHosts",
+      message: `ERGON_ALLOWED_HOSTS is not set, but ${outside}. Name the hosts that requests may carry, or listen on 127.0.0.1.`,
+    });
+  }
+  return problems;
+}
+
+const LOOPBACK: ReadonlySet<string> = new Set(["127.0.0.1", "localhost", "::1", "[::1]"]);
