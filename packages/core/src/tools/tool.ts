@@ -24,8 +24,8 @@ export type Tool = Readonly<Omit<ToolSummary, "estimatedEnergyUnits">> & {
 
 export type ToolBody = {
   /** Returns the validated args, coerced and defaulted by the schema, or all issues. Never changes its input. */
-  readonly validateArgs: (args: ToolArgs) => MaybePromise<Validated<ToolArgs>>;
-  readonly validateOutput: (output: unknown) => MaybePromise<Validated<unknown>>;
+  readonly validateArgs: (args: ToolArgs) => Validated<ToolArgs>;
+  readonly validateOutput: (output: unknown) => Validated<unknown>;
   readonly defaultArgs?: (context: ToolContext) => unknown;
   /** What it returns may be a promise or a value; what it throws becomes `tool_failed`. */
   readonly run: (call: ToolInvocation, run: ToolRun) => unknown;
@@ -33,7 +33,6 @@ export type ToolBody = {
 
 export type ToolArgs = Readonly<Record<string, unknown>>;
 export type ToolContext = Readonly<Record<string, unknown>>;
-export type MaybePromise<T> = T | Promise<T>;
 
 /** The three sources of spec 2, never mixed. */
 export type ToolInvocation = {
