@@ -6,7 +6,7 @@ export type JsonObject = { readonly [key: string]: Json };
 /** Deeper documents are refused before any recursive code sees them. */
 export const MAX_JSON_DEPTH = 512;
 
-/** A value that survives JSON unchanged. Checked without recursion, so that depth cannot overflow the stack. */
+/** A value that survives JSON unchanged. */
 export const Json = z.unknown().superRefine((value, ctx) => {
   const problem = jsonProblem(value);
   if (problem !== undefined) ctx.addIssue({ code: "custom", message: problem });
@@ -18,36 +18,81 @@ export const JsonObject = z.record(z.string(), Json) as z.ZodType<JsonObject, un
 export type JsonSchema = boolean | JsonObject;
 export const JsonSchema = z.union([z.boolean(), JsonObject]) as z.ZodType<JsonSchema, unknown>;
 
-/** Says why a value is not JSON, or undefined when it is. */
-export function jsonProblem(root: unknown): string | undefined {
-  const stack: { value: unknown; depth: number }[] = [{ value: root, depth: 0 }];
-  const open = new Set<object>();
-  while (stack.length > 0) {
-    const top = stack.pop();
-    if (top === undefined) break;
-    const { value, depth } = top;
-    if (value === CLOSE) {
-      const closing = stack.pop();
-      if (closing !== undefined) open.delete(closing.value as object);
-      continue;
-    }
-    const scalar = scalarProblem(value);
-    if (scalar !== null) {
-      if (scalar !== undefined) return scalar;
-      continue;
-    }
-    const container = value as object;
-    if (depth >= MAX_JSON_DEPTH) return `nested deeper than ${String(MAX_JSON_DEPTH)} levels`;
-    if (open.has(container)) return "contains itself";
-    open.add(container);
-    stack.push({ value: container, depth }, { value: CLOSE, depth });
-    const children: readonly unknown[] = Array.isArray(container) ? container : Object.values(container);
-    for (const child of children) stack.push({ value: child, depth: depth + 1 });
+/** More values than this in one document are refused: shared references can unfold without end. */
+export const MAX_JSON_NODES = 5_000_000;
+
+export type JsonRules = {
+  /** Object fields that are undefined count as absent, as they do for JSON.stringify. */
+  readonly undefinedIsAbsent?: boolean;
+};
+
+/** Says why a value is not JSON and where, or undefined when it is. Never throws, whatever it is given. */
+export function jsonProblem(root: unknown, rules: JsonRules = {}): string | undefined {
+  const inspection: Inspection = {
+    path: [],
+    open: new Set(),
+    nodes: 0,
+    undefinedIsAbsent: rules.undefinedIsAbsent ?? false,
+  };
+  let problem: string | undefined;
+  try {
+    problem = inspect(root, inspection);
+  } catch (thrown) {
+    problem = `a value that cannot be read (${thrown instanceof Error ? thrown.message : "its getter threw"})`;
+  }
+  if (problem === undefined || inspection.path.length === 0) return problem;
+  return `${problem}, at ${pointerTo(inspection.path)}`;
+}
+
+/** The JSON Pointer (RFC 6901) of a path; "" is the whole document. */
+export function pointerTo(path: readonly PropertyKey[]): string {
+  return path.map((part) => `/${String(part).replaceAll("~", "~0").replaceAll("/", "~1")}`).join("");
+}
+
+type Inspection = {
+  readonly path: (string | number)[];
+  /** The containers on the way down to here; meeting one again is a cycle. */
+  readonly open: Set<object>;
+  nodes: number;
+  readonly undefinedIsAbsent: boolean;
+};
+
+/** On a problem it returns at once, and so leaves the path where the problem is. */
+function inspect(value: unknown, at: Inspection): string | undefined {
+  at.nodes += 1;
+  if (at.nodes > MAX_JSON_NODES) return `more than ${String(MAX_JSON_NODES)} values`;
+  const scalar = scalarProblem(value);
+  if (scalar !== null) return scalar;
+  const container = value as object;
+  if (at.open.size >= MAX_JSON_DEPTH) return `nested deeper than ${String(MAX_JSON_DEPTH)} levels`;
+  if (at.open.has(container)) return "contains itself";
+  at.open.add(container);
+  const problem = Array.isArray(container) ? inspectArray(container, at) : inspectObject(container, at);
+  at.open.delete(container);
+  return problem;
+}
+
+function inspectArray(items: readonly unknown[], at: Inspection): string | undefined {
+  for (let index = 0; index < items.length; index += 1) {
+    at.path.push(index);
+    const problem = inspect(items[index], at);
+    if (problem !== undefined) return problem;
+    at.path.pop();
   }
   return undefined;
 }
 
-const CLOSE = Symbol("close");
+function inspectObject(container: object, at: Inspection): string | undefined {
+  for (const key of Object.keys(container)) {
+    const value = (container as Record<string, unknown>)[key];
+    if (value === undefined && at.undefinedIsAbsent) continue;
+    at.path.push(key);
+    const problem = inspect(value, at);
+    if (problem !== undefined) return problem;
+    at.path.pop();
+  }
+  return undefined;
+}
 
 /** undefined: a fine scalar; a string: what is wrong with it; null: a container, look inside. */
 function scalarProblem(value: unknown): string | undefined | null {

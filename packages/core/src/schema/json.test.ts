@@ -1,0 +1,75 @@
+import * as fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { Json, MAX_JSON_DEPTH, jsonProblem, pointerTo } from "./json.ts";
+
+describe("jsonProblem", () => {
+  it("finds nothing wrong with JSON", () => {
+    fc.assert(fc.property(fc.jsonValue(), (value) => jsonProblem(value) === undefined));
+  });
+
+  it("says what is wrong and where", () => {
+    expect(jsonProblem({ rows: [{ at: new Date(0) }] })).toBe("an object that is not plain data, at /rows/0/at");
+    expect(jsonProblem({ "a/b": Number.NaN })).toBe("a number that JSON cannot hold, at /a~1b");
+    expect(jsonProblem(undefined)).toBe("a value of type undefined");
+    expect(jsonProblem([1, , 3])).toBe("a value of type undefined, at /1");
+  });
+
+  it("lets undefined fields pass only when they count as absent", () => {
+    expect(jsonProblem({ a: undefined })).toBe("a value of type undefined, at /a");
+    expect(jsonProblem({ a: undefined }, { undefinedIsAbsent: true })).toBeUndefined();
+    expect(jsonProblem([undefined], { undefinedIsAbsent: true })).toBe("a value of type undefined, at /0");
+  });
+
+  it("takes the deepest allowed document and refuses the next", () => {
+    expect(jsonProblem(nested(MAX_JSON_DEPTH))).toBeUndefined();
+    expect(jsonProblem(nested(MAX_JSON_DEPTH + 1))).toContain(`deeper than ${String(MAX_JSON_DEPTH)}`);
+  });
+
+  it("refuses a value that contains itself", () => {
+    const cycle: Record<string, unknown> = {};
+    cycle["self"] = cycle;
+    expect(jsonProblem(cycle)).toBe("contains itself, at /self");
+  });
+
+  it("takes one value in two places, but not one that unfolds without end", () => {
+    const shared = { n: 1 };
+    expect(jsonProblem([shared, shared])).toBeUndefined();
+    let bomb: unknown = 0;
+    for (let i = 0; i < 40; i += 1) bomb = [bomb, bomb];
+    expect(jsonProblem(bomb)).toContain("more than");
+  });
+
+  it("reports a getter that throws instead of throwing itself", () => {
+    const trap = {
+      get value(): string {
+        throw new Error("sprung");
+      },
+    };
+    expect(jsonProblem({ trap })).toContain("sprung");
+  });
+});
+
+describe("Json", () => {
+  it("keeps what it accepts as it is", () => {
+    fc.assert(fc.property(fc.jsonValue(), (value) => expect(Json.parse(value)).toEqual(value)));
+  });
+
+  it("refuses what JSON cannot hold", () => {
+    for (const value of [1n, Symbol("s"), () => 1, new Map(), Number.POSITIVE_INFINITY]) {
+      expect(Json.safeParse(value).success).toBe(false);
+    }
+  });
+});
+
+describe("pointerTo", () => {
+  it("escapes as RFC 6901 says", () => {
+    expect(pointerTo([])).toBe("");
+    expect(pointerTo(["a~b", "c/d", 0])).toBe("/a~0b/c~1d/0");
+  });
+});
+
+function nested(depth: number): unknown {
+  let value: unknown = 1;
+  for (let i = 0; i < depth; i += 1) value = [value];
+  return value;
+}
