@@ -51,7 +51,11 @@ describe("jsonProblem", () => {
 
 describe("Json", () => {
   it("keeps what it accepts as it is", () => {
-    fc.assert(fc.property(fc.jsonValue(), (value) => expect(Json.parse(value)).toEqual(value)));
+    fc.assert(
+      fc.property(fc.jsonValue(), (value) => {
+        expect(Json.parse(value)).toEqual(value);
+      }),
+    );
   });
 
   it("refuses what JSON cannot hold", () => {
