@@ -5,7 +5,9 @@ const atRoot = (name: string, include: string[]) => ({ test: { name, include, te
 export default defineConfig({
   test: {
     projects: [
-      { test: { name: "unit", include: ["{packages,apps}/*/{src,testing}/**/*.test.ts", "capabilities/**/*.test.ts"] } },
+      {
+        test: { name: "unit", include: ["{packages,apps}/*/{src,testing}/**/*.test.ts", "capabilities/**/*.test.ts"] },
+      },
       atRoot("e2e", ["test/e2e/**/*.test.ts"]),
       atRoot("architecture", ["test/architecture/**/*.test.ts"]),
     ],

@@ -56,7 +56,10 @@ async function bundle(): Promise<void> {
 
 async function packEntries(): Promise<Record<string, string>> {
   const found: Record<string, string> = {};
-  for await (const file of glob("capabilities/**/{*.tool,action,buildPrompt}.ts", { cwd: root, exclude: isInstalled })) {
+  for await (const file of glob("capabilities/**/{*.tool,action,buildPrompt}.ts", {
+    cwd: root,
+    exclude: isInstalled,
+  })) {
     found[file.slice(0, -".ts".length)] = file;
   }
   return Object.fromEntries(Object.entries(found).sort(([a], [b]) => (a < b ? -1 : 1)));

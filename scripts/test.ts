@@ -17,10 +17,11 @@ console.log(`${passed} passed, ${failed} failed`);
 process.exit(failed === 0 && passed > 0 ? 0 : 1);
 
 async function runVitest(): Promise<TestCounts> {
-  const vitest = await startVitest("test", filters, { watch: false, project: projects, passWithNoTests: true });
+  const vitest = await startVitest(filters, { watch: false, project: projects, passWithNoTests: true });
   const modules = vitest.state.getTestModules();
   const tests = modules.flatMap((module) => [...module.children.allTests()]);
-  const broken = modules.filter((module) => module.errors().length > 0).length + vitest.state.getUnhandledErrors().length;
+  const broken =
+    modules.filter((module) => module.errors().length > 0).length + vitest.state.getUnhandledErrors().length;
   await vitest.close();
   return {
     passed: tests.filter((test) => test.result().state === "passed").length,

@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
+import { type Readable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, it, type TestContext } from "vitest";
@@ -14,7 +15,9 @@ const machinePath = (process.env["PATH"] ?? "")
   .filter((folder) => !folder.includes("node_modules"))
   .join(delimiter);
 const machineNode = execFileSync("node", ["-p", "process.execPath"], { encoding: "utf8", env: bareEnv() }).trim();
-const machineNodeMajor = Number(execFileSync(machineNode, ["-p", "parseInt(process.versions.node)"], { encoding: "utf8" }));
+const machineNodeMajor = Number(
+  execFileSync(machineNode, ["-p", "parseInt(process.versions.node)"], { encoding: "utf8" }),
+);
 
 let home: string;
 const started: ChildProcess[] = [];
@@ -65,14 +68,17 @@ describe("on an older Node", () => {
     expect(await finish(child)).toEqual({ out: "24 run,a b hello undefined\n", err: "", code: 3, signal: null });
   });
 
-  it.each(["SIGINT", "SIGTERM", "SIGHUP"] as const)("passes %s on and answers with the CLI's exit code", async (signal) => {
-    installPackagedNode();
-    writeCli(`process.on("${signal}", () => process.exit(7)); setInterval(() => {}, 1000); console.log("up");`);
-    const child = launch(machineNode, []);
-    await firstLine(child);
-    child.kill(signal);
-    expect(await finish(child)).toMatchObject({ code: 7, signal: null });
-  });
+  it.each(["SIGINT", "SIGTERM", "SIGHUP"] as const)(
+    "passes %s on and answers with the CLI's exit code",
+    async (signal) => {
+      installPackagedNode();
+      writeCli(`process.on("${signal}", () => process.exit(7)); setInterval(() => {}, 1000); console.log("up");`);
+      const child = launch(machineNode, []);
+      await firstLine(child);
+      child.kill(signal);
+      expect(await finish(child)).toMatchObject({ code: 7, signal: null });
+    },
+  );
 
   it("ends by the signal that ended the CLI", async () => {
     installPackagedNode();
@@ -160,10 +166,12 @@ async function firstLine(child: ChildProcess): Promise<string> {
 }
 
 async function finish(child: ChildProcess) {
-  const closed = once(child, "close");
-  const [out, err] = await Promise.all([child.stdout, child.stderr].map((pipe) => (pipe === null ? "" : text(pipe))));
-  const [code, signal]: unknown[] = await closed;
-  return { out, err, code, signal };
+  const [out, err] = await Promise.all([read(child.stdout), read(child.stderr), once(child, "close")]);
+  return { out, err, code: child.exitCode, signal: child.signalCode };
+}
+
+async function read(pipe: Readable | null): Promise<string> {
+  return pipe === null ? "" : text(pipe);
 }
 
 /** The environment of a plain terminal: npm's variables and its PATH would hide what is tested here. */

@@ -1,10 +1,9 @@
 // Vitest's own matchers, put together without Vitest: its runner needs Node, the matchers do not.
 import {
-  addCustomEqualityTesters,
   ASYMMETRIC_MATCHERS_OBJECT,
   chai,
   customMatchers,
-  getState,
+  type ExpectStatic,
   GLOBAL_EXPECT,
   JestAsymmetricMatchers,
   JestChaiExpect,
@@ -12,26 +11,24 @@ import {
   setState,
 } from "@vitest/expect";
 
-chai.use(JestExtend);
-chai.use(JestChaiExpect);
-chai.use(JestAsymmetricMatchers);
+export const expect = assemble();
 
-const asymmetric: object = Reflect.get(globalThis, ASYMMETRIC_MATCHERS_OBJECT);
+function assemble(): ExpectStatic {
+  for (const plugin of [JestExtend, JestChaiExpect, JestAsymmetricMatchers]) chai.use(plugin);
 
-export const expect = Object.assign(
-  (value: unknown, message?: string) => chai.expect(value, message),
-  chai.expect,
-  asymmetric,
-  {
-    assert: chai.assert,
-    addEqualityTesters: addCustomEqualityTesters,
-    extend: (matchers: object): void => Reflect.get(chai.expect, "extend")(expect, matchers),
-    getState: (): object => getState(Reflect.get(globalThis, GLOBAL_EXPECT)),
-    setState: (state: object): void => setState(state, Reflect.get(globalThis, GLOBAL_EXPECT)),
-    unreachable: (message = ""): never => chai.assert.fail(`expected ${message} not to be reached`),
-  },
-);
+  // The plugins leave what they add on the global object and on chai's own expect, where no type mentions it.
+  const globals = globalThis as unknown as Record<symbol, object>;
+  const plain = chai.expect as unknown as { extend(target: ExpectStatic, matchers: object): void };
+  const unreachable = (message = "the line"): never => chai.assert.fail(`expected ${message} not to be reached`);
 
-Object.defineProperty(globalThis, GLOBAL_EXPECT, { value: expect, configurable: true });
-expect.setState({ assertionCalls: 0, isExpectingAssertions: false });
-expect.extend(customMatchers);
+  const assembled = Object.assign(
+    (value: unknown, message?: string) => chai.expect(value, message),
+    chai.expect,
+    globals[ASYMMETRIC_MATCHERS_OBJECT],
+    { assert: chai.assert, unreachable },
+  ) as unknown as ExpectStatic;
+  globals[GLOBAL_EXPECT] = assembled;
+  setState({ assertionCalls: 0, isExpectingAssertions: false }, assembled);
+  plain.extend(assembled, customMatchers);
+  return assembled;
+}

@@ -61,12 +61,9 @@ async function runTest(suites: readonly Suite[], body: Body, timeoutMs: number):
     for (const suite of suites) await (suite.prepared ??= prepare(suite));
     for (const hook of suites.flatMap((suite) => suite.hooks.beforeEach)) {
       const cleanup = await hook();
-      if (typeof cleanup === "function") cleanups.unshift(() => cleanup());
+      if (isHook(cleanup)) cleanups.unshift(cleanup);
     }
-    await withTimeout(
-      () => body({ expect, onTestFinished: (hook) => void cleanups.unshift(hook) }),
-      timeoutMs,
-    );
+    await withTimeout(() => body({ expect, onTestFinished: (hook) => void cleanups.unshift(hook) }), timeoutMs);
   } finally {
     for (const cleanup of cleanups) await cleanup();
     for (const suite of suites.toReversed()) await leave(suite);
@@ -77,7 +74,7 @@ async function runTest(suites: readonly Suite[], body: Body, timeoutMs: number):
 async function prepare(suite: Suite): Promise<void> {
   for (const hook of suite.hooks.beforeAll) {
     const cleanup = await hook();
-    if (typeof cleanup === "function") suite.hooks.afterAll.push(() => cleanup());
+    if (isHook(cleanup)) suite.hooks.afterAll.push(cleanup);
   }
 }
 
@@ -95,6 +92,10 @@ async function withTimeout(body: () => unknown, timeoutMs: number): Promise<void
   } finally {
     clearTimeout(timer);
   }
+}
+
+function isHook(value: unknown): value is Hook {
+  return typeof value === "function";
 }
 
 function lineage(suite: Suite): Suite[] {

