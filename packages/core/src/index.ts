@@ -1,0 +1,123 @@
+export { ActionResponse } from "./schema/action.ts";
+export { BlobRef, INLINE_LIMIT_BYTES, isBlobRef, JSON_MEDIA_TYPE } from "./schema/blob.ts";
+export { EnergyCause, EnergyRow, EnergyState, EnergyStatus } from "./schema/energy.ts";
+export { ErrorRecord, Problem } from "./schema/error.ts";
+export { EventType, NewEvent, StoredEvent } from "./schema/event.ts";
+export {
+  MCPServerConfig,
+  MCPServersFile,
+  MCPTool,
+  ServerStatus,
+  SubAgentMessage,
+  SubAgentRequest,
+  SubAgentStatus,
+} from "./schema/hub.ts";
+export {
+  Json,
+  JsonObject,
+  jsonProblem,
+  type JsonRules,
+  JsonSchema,
+  MAX_JSON_DEPTH,
+  MAX_JSON_NODES,
+  pointerTo,
+} from "./schema/json.ts";
+export {
+  ActionResult,
+  ChatMessage,
+  MCPRequest,
+  MCPResponse,
+  MCPResponseData,
+  PlannedAction,
+} from "./schema/mcp-loop.ts";
+export {
+  AgenticPlan,
+  Condition,
+  ConditionalBranchStep,
+  ContextKey,
+  ContextValuePointer,
+  FinalResponseStep,
+  HumanInTheLoopStep,
+  type LoopOverItemsStep,
+  MAX_BRANCHES,
+  MAX_CONCURRENCY,
+  MAX_LOOP_ITEMS,
+  MAX_PLAN_NESTING,
+  MAX_PLAN_STEPS,
+  MAX_RETRY_ATTEMPTS,
+  MAX_TIMEOUT_MS,
+  Operator,
+  type ParallelBranchStep,
+  PlanId,
+  PlanProblem,
+  PlanStep,
+  RetryPolicy,
+  StepId,
+  ToolCallStep,
+} from "./schema/plan.ts";
+export { LoopReply, LoopState, LoopStatus, LoopType, Score } from "./schema/refinement.ts";
+export { SandboxRequest, SandboxResult } from "./schema/sandbox.ts";
+export {
+  HistoryEntry,
+  Mode,
+  OpenWait,
+  SessionContext,
+  SessionCore,
+  SessionError,
+  SessionId,
+  SessionStatus,
+  StepResult,
+} from "./schema/session.ts";
+export { didYouMean, suggest } from "./schema/suggest.ts";
+export { Effects, MAX_TOOL_ID_LENGTH, ToolDefinition, ToolId, ToolSummary } from "./schema/tool.ts";
+export {
+  ErgonError,
+  type ErrorOptions,
+  errorValue,
+  type ErrorValue,
+  isErgonError,
+  toErgonError,
+} from "./errors/ergon-error.ts";
+export { GATE_ERROR_CODES, gateError, type GateErrorCode } from "./errors/gate.ts";
+export { planError, type PlanErrorCode } from "./errors/plan.ts";
+export {
+  LoopAlreadyExistsError,
+  LoopError,
+  type LoopErrorCode,
+  LoopNotFoundError,
+  LoopStateError,
+  LoopValidationError,
+} from "./errors/refinement.ts";
+export { registryError, type RegistryErrorCode } from "./errors/registry.ts";
+export { storeError, type StoreErrorCode } from "./errors/store.ts";
+export { usageError, type UsageErrorCode } from "./errors/usage.ts";
+export { type BlobStore, MAX_BLOB_BYTES } from "./ports/blob-store.ts";
+export { type Clock, isoTime } from "./ports/clock.ts";
+export type { Ids } from "./ports/ids.ts";
+export type { LogFields, Logger } from "./ports/logger.ts";
+export {
+  type BlobRow,
+  type Commit,
+  type CommitReceipt,
+  type ContextRow,
+  type ContextValue,
+  type ContextWrite,
+  type EnergyTotals,
+  type EventQuery,
+  type HistoryInput,
+  type IStateStore,
+  type JournalFinish,
+  type JournalQuery,
+  type JournalRow,
+  type JournalStart,
+  type JournalWhole,
+  type JournalWrite,
+  MAX_PAGE_ROWS,
+  type OrdRange,
+  type Page,
+  type SessionQuery,
+  type SessionRecord,
+  type SessionWrite,
+  type StateStore,
+  type Version,
+} from "./ports/state-store.ts";
