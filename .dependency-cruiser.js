@@ -14,15 +14,20 @@ const coreFolders = [
 ];
 const tests = "\\.test\\.ts$";
 
+/** @type {import("dependency-cruiser").IForbiddenRuleType[]} */
+const coreOrder = coreFolders.map((folder, index) => ({
+  name: `core-${folder}-sees-only-folders-before-it`,
+  severity: "error",
+  from: { path: `^packages/core/src/${folder}/` },
+  to: {
+    path: `^packages/core/src/(${[...coreFolders.slice(index + 1).map((later) => `${later}/`), "[^/]+\\.ts$"].join("|")})`,
+  },
+}));
+
 /** @type {import("dependency-cruiser").IConfiguration} */
 export default {
   forbidden: [
-    ...coreFolders.map((folder, index) => ({
-      name: `core-${folder}-sees-only-folders-before-it`,
-      severity: "error",
-      from: { path: `^packages/core/src/${folder}/` },
-      to: { path: `^packages/core/src/(${[...coreFolders.slice(index + 1), "[^/]+\\.ts$"].join("|")})` },
-    })),
+    ...coreOrder,
     {
       name: "core-has-only-folders-of-the-design",
       severity: "error",

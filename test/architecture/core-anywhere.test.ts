@@ -1,0 +1,59 @@
+import { spawnSync } from "node:child_process";
+import { builtinModules } from "node:module";
+import { join } from "node:path";
+import { rolldown } from "rolldown";
+import { describe, expect, it } from "vitest";
+import { readText, repositoryFiles, root } from "./source-files.ts";
+
+describe("core runs anywhere", () => {
+  it("compiles with no Node types in sight", () => {
+    const { status, stdout } = spawnSync(
+      join(root, "node_modules/.bin/tsc"),
+      ["-p", "packages/core/tsconfig.pure.json", "--listFiles"],
+      { cwd: root, encoding: "utf8", maxBuffer: 64 * 1024 * 1024 },
+    );
+    const lines = stdout.split("\n");
+    expect(lines.filter((line) => / error TS/.test(line))).toEqual([]);
+    expect(lines.filter((line) => line.includes("node_modules/@types/"))).toEqual([]);
+    expect(lines.some((line) => line.endsWith("packages/core/src/index.ts"))).toBe(true);
+    expect(status).toBe(0);
+  });
+
+  it("reaches no node: module from its entry, dependencies included", async () => {
+    const { modules, builtins } = await reachableFrom("packages/core/src/index.ts");
+    expect(builtins).toEqual([]);
+    expect(modules.some((id) => id.includes("node_modules/zod/"))).toBe(true);
+  });
+
+  it("takes time, chance and environment from its ports", () => {
+    const forbidden = /\bDate\.now\(|\bnew Date\(\)|\bMath\.random\(|\brandomUUID\(|\bperformance\.now\(|\bprocess\./;
+    // memory/ holds core's own implementations of the ports.
+    const sources = repositoryFiles(/^packages\/core\/src\/(?!memory\/).*(?<!\.test)\.ts$/);
+    expect(sources).not.toEqual([]);
+    expect(sources.filter((file) => forbidden.test(readText(file)))).toEqual([]);
+  });
+});
+
+async function reachableFrom(entry: string): Promise<{ modules: string[]; builtins: string[] }> {
+  const names = new Set(builtinModules);
+  const builtins: string[] = [];
+  const build = await rolldown({
+    cwd: root,
+    input: entry,
+    platform: "neutral",
+    resolve: { mainFields: ["module", "main"], conditionNames: ["import", "default"] },
+    plugins: [
+      {
+        name: "note-builtins",
+        resolveId(id, importer) {
+          if (!id.startsWith("node:") && !names.has(id)) return null;
+          builtins.push(`${importer ?? entry} imports ${id}`);
+          return { id, external: true };
+        },
+      },
+    ],
+  });
+  const { output } = await build.generate({ format: "esm" });
+  await build.close();
+  return { modules: output.flatMap((chunk) => (chunk.type === "chunk" ? chunk.moduleIds : [])), builtins };
+}

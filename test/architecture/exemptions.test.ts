@@ -1,0 +1,42 @@
+import { describe, expect, it } from "vitest";
+import { readJson, readText, repositoryFiles } from "./source-files.ts";
+
+// In pieces, so that this file does not find itself.
+const waivers = new RegExp(
+  [
+    `(?:es|ox)lint-${"disable"}`,
+    `@ts-${"(?:ignore|expect-error|nocheck)"}`,
+    `(?:oxfmt|prettier|knip|biome|deno-lint)-${"ignore"}`,
+    `(?:v8|c8|istanbul) ${"ignore"}`,
+    `\\bas ${"any"}\\b`,
+  ].join("|"),
+);
+
+describe("no exemptions", () => {
+  it("no source waives a rule for itself", () => {
+    const sources = repositoryFiles(/\.(?:[cm]?[jt]sx?)$/);
+    expect(sources).not.toEqual([]);
+    expect(sources.filter((file) => waivers.test(readText(file)))).toEqual([]);
+  });
+
+  it.each([".oxlintrc.json", ".oxfmtrc.json", "knip.json"])("%s ignores nothing and turns nothing off", (file) => {
+    const entries = allEntries(readJson(file));
+    expect(entries).not.toEqual([]);
+    expect(entries.filter(([key, value]) => /^ignore/i.test(key) || value === "off" || value === "allow")).toEqual([]);
+  });
+
+  it("dependency-cruiser leaves out only what is installed or built", async () => {
+    const config: unknown = (await import("../../.dependency-cruiser.js")).default;
+    const filters = allEntries(config).filter(([key]) => /^(?:exclude|doNotFollow|includeOnly|allowed)$/i.test(key));
+    expect(filters).toEqual([
+      ["doNotFollow", { path: "node_modules" }],
+      ["exclude", { path: "(^|/)(node_modules|dist)/" }],
+    ]);
+    expect(allEntries(config).filter(([key, value]) => key === "severity" && value !== "error")).toEqual([]);
+  });
+});
+
+function allEntries(value: unknown): [string, unknown][] {
+  if (typeof value !== "object" || value === null) return [];
+  return Object.entries(value).flatMap(([key, inner]) => [[key, inner] as [string, unknown], ...allEntries(inner)]);
+}
