@@ -1,3 +1,3 @@
 import manifest from "../package.json" with { type: "json" };
 
-console.log(`ergon ${manifest.version}`);
+process.stdout.write(`ergon ${manifest.version}\n`);
