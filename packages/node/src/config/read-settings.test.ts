@@ -102,10 +102,10 @@ describe("what is wrong with a value", () => {
   it("names what was meant by an unknown variable of ours, and leaves others alone", () => {
     const { problems } = read({ FSDD_LOOP_PLAN_TRESHOLD: "80", ERGON_DTA: "x", MCP_WHATEVER: "x", HOME: "/root" });
     expect(problems).toEqual([
-      { severity: "warning", message: "ERGON_DTA is not a setting of Ergon. Did you mean ERGON_DATA?" },
+      { severity: "warning", message: 'ERGON_DTA is not a setting of Ergon. Did you mean "ERGON_DATA"?' },
       {
         severity: "error",
-        message: "FSDD_LOOP_PLAN_TRESHOLD is not a setting of Ergon. Did you mean FSDD_LOOP_PLAN_THRESHOLD?",
+        message: 'FSDD_LOOP_PLAN_TRESHOLD is not a setting of Ergon. Did you mean "FSDD_LOOP_PLAN_THRESHOLD"?',
       },
     ]);
   });
@@ -114,7 +114,7 @@ describe("what is wrong with a value", () => {
     const data = writeConfig({ prot: 1, token: "abc", data: "elsewhere" });
     const messages = read({}, { data }).problems.map((problem) => problem.message);
     expect(messages).toHaveLength(3);
-    expect(messages.join("\n")).toMatch(/"prot".*Did you mean port\?/);
+    expect(messages.join("\n")).toMatch(/"prot".*Did you mean "port"\?/);
     expect(messages.join("\n")).toMatch(/"token".*set ERGON_TOKEN in the environment/);
     expect(messages.join("\n")).toMatch(/"data".*set ERGON_DATA/);
   });

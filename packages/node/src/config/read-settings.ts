@@ -1,5 +1,5 @@
 import { dirname } from "node:path";
-import { closest } from "./closest.ts";
+import { didYouMean } from "@ergon/core";
 import { type ConfigFile, readConfigFile } from "./config-file.ts";
 import { crossChecks } from "./cross-checks.ts";
 import type { ResolvedSetting, SettingInput, SettingProblem, Settings, SettingSource } from "./resolved-setting.ts";
@@ -132,11 +132,6 @@ function unknownVariables(env: SettingInput["env"]): SettingProblem[] {
     severity: name.startsWith("FSDD_") ? "error" : "warning",
     message: `${name} is not a setting of Ergon.${didYouMean(name, VARIABLES)}`,
   }));
-}
-
-function didYouMean(word: string, candidates: Iterable<string>): string {
-  const meant = closest(word, candidates);
-  return meant === undefined ? "" : ` Did you mean ${meant}?`;
 }
 
 function brief(raw: unknown): string {

@@ -1,0 +1,81 @@
+import { readFile, stat } from "node:fs/promises";
+import { AgenticPlan, jsonProblem, pointerTo } from "@ergon/core";
+import { parseJsonDocument } from "../config/json-document.ts";
+import type { CapabilityFile, CapabilityProblem } from "./scan-folder.ts";
+
+export const MAX_PLAN_BYTES = 16 * 1024 * 1024;
+export const MAX_YAML_BYTES = 2 * 1024 * 1024;
+/** How often one anchor may be expanded before the document counts as an attack. */
+const MAX_YAML_ALIASES = 100;
+
+export type LoadedPlan = { readonly id: string; readonly file: string; readonly plan: AgenticPlan };
+export type LoadedPlans = { readonly plans: readonly LoadedPlan[]; readonly problems: readonly CapabilityProblem[] };
+
+/** Reads and parses plan files. Whether a plan can run is preflight's question; here it is only known by its form. */
+export async function loadPlans(files: readonly CapabilityFile[]): Promise<LoadedPlans> {
+  const plans = new Map<string, LoadedPlan>();
+  const problems: CapabilityProblem[] = [];
+  for (const { kind, file } of files) {
+    if (kind !== "plan") continue;
+    const read = await readPlan(file);
+    if ("problem" in read) {
+      problems.push(read.problem);
+      continue;
+    }
+    const { planId } = read.plan;
+    const earlier = plans.get(planId);
+    if (earlier === undefined) plans.set(planId, { id: planId, file, plan: read.plan });
+    else problems.push(planProblem(file, `Plan "${planId}" is in ${earlier.file} already; each id stands once.`));
+  }
+  return { plans: [...plans.values()], problems };
+}
+
+type ReadPlan = { readonly plan: AgenticPlan } | { readonly problem: CapabilityProblem };
+type Document = { readonly value: unknown } | { readonly problem: CapabilityProblem };
+
+async function readPlan(file: string): Promise<ReadPlan> {
+  const document = await readDocument(file);
+  if ("problem" in document) return document;
+  const notJson = jsonProblem(document.value);
+  if (notJson !== undefined) return { problem: planProblem(file, `It holds ${notJson}.`) };
+  const parsed = AgenticPlan.safeParse(document.value);
+  if (parsed.success) return { plan: parsed.data };
+  const issues = parsed.error.issues.map(({ path, code, message }) => ({ path: pointerTo(path), code, message }));
+  const listed = issues.map(({ path, message }) => `${path === "" ? "the plan" : path}: ${message}`).join("; ");
+  return { problem: { ...planProblem(file, `It is not a plan: ${listed}`), details: { issues } } };
+}
+
+async function readDocument(file: string): Promise<Document> {
+  const isYaml = !file.endsWith(".json");
+  const limit = isYaml ? MAX_YAML_BYTES : MAX_PLAN_BYTES;
+  try {
+    const { size } = await stat(file);
+    if (size > limit) return { problem: planProblem(file, `It has ${size} bytes, more than ${limit}.`) };
+    const source = await readFile(file, "utf8");
+    return isYaml ? await parseYaml(file, source) : parseJson(file, source);
+  } catch (error) {
+    return {
+      problem: planProblem(file, `It cannot be read: ${error instanceof Error ? error.message : String(error)}`),
+    };
+  }
+}
+
+function parseJson(file: string, source: string): Document {
+  const document = parseJsonDocument(source);
+  if (document.ok) return { value: document.value };
+  return { problem: { ...planProblem(file, `It is not JSON: ${document.message}.`), line: document.line } };
+}
+
+async function parseYaml(file: string, source: string): Promise<Document> {
+  const { parseDocument } = await import("yaml");
+  const document = parseDocument(source, { schema: "core", version: "1.2", prettyErrors: true });
+  const [fault] = [...document.errors, ...document.warnings];
+  if (fault === undefined) return { value: document.toJS({ maxAliasCount: MAX_YAML_ALIASES }) as unknown };
+  const line = fault.linePos?.[0].line;
+  const problem = planProblem(file, `It is not usable YAML: ${fault.message.split("\n", 1)[0]?.replace(/:$/, "")}.`);
+  return { problem: line === undefined ? problem : { ...problem, line } };
+}
+
+function planProblem(file: string, reason: string): CapabilityProblem {
+  return { file, code: "plan_invalid", reason };
+}

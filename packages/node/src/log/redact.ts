@@ -1,0 +1,93 @@
+/** Deeper values, longer lists and longer texts are cut: a log line is a hint, not a store. */
+export const MAX_REDACT_DEPTH = 8;
+export const MAX_REDACT_ENTRIES = 1_000;
+export const MAX_LOGGED_TEXT = 8_192;
+
+const REDACTED = "[redacted]";
+const SECRET_KEY =
+  /^(authorization|proxy-authorization|(set-)?cookie2?)$|token|passw(or)?d|passphrase|secret|credential|(api|private|access|service|role|signing|encryption)[-_]?key/i;
+const SECRET_TEXT = /\b(Bearer|Basic)\s+[\w.~+/=-]{8,}|(?<=:\/\/)[^/\s@]+(?=@)|\bsk-[\w-]{16,}/g;
+
+/**
+ * A copy that is safe to log: whatever stands under a secret-looking name is replaced, and texts that look like
+ * credentials are too. Numbers stay even under such names: `maxTokens` is not a secret. Never throws.
+ */
+export function redact(value: unknown): unknown {
+  return copy(value, { depth: 0, left: { entries: MAX_REDACT_ENTRIES } });
+}
+
+type Budget = { readonly depth: number; readonly left: { entries: number } };
+
+function copy(value: unknown, budget: Budget): unknown {
+  switch (typeof value) {
+    case "string":
+      return redactText(value);
+    case "bigint":
+    case "symbol":
+      return value.toString();
+    case "function":
+      return "[function]";
+    case "object":
+      return value === null ? null : copyObject(value, budget);
+    case "number":
+    case "boolean":
+    case "undefined":
+      return value;
+  }
+}
+
+export function redactText(text: string): string {
+  const cut = text.length > MAX_LOGGED_TEXT ? `${text.slice(0, MAX_LOGGED_TEXT)}… (${text.length} characters)` : text;
+  return cut.replaceAll(SECRET_TEXT, REDACTED);
+}
+
+function copyObject(value: object, budget: Budget): unknown {
+  if (budget.depth >= MAX_REDACT_DEPTH) return Array.isArray(value) ? "[list]" : "[object]";
+  const inner = { ...budget, depth: budget.depth + 1 };
+  if (Array.isArray(value)) return copyList(value, inner);
+  if (value instanceof Error) return copyError(value, inner);
+  if (value instanceof Date) return Number.isNaN(value.getTime()) ? null : value.toISOString();
+  if (ArrayBuffer.isView(value)) return `[${value.byteLength} bytes]`;
+  return copyEntries(value, inner);
+}
+
+function copyError(error: Error, budget: Budget): Record<string, unknown> {
+  const { name, message, stack } = error;
+  return { ...copyEntries(error, budget), ...copyEntries({ name, message, stack }, budget) };
+}
+
+function copyList(list: readonly unknown[], budget: Budget): unknown[] {
+  const out: unknown[] = [];
+  for (const item of list) {
+    if (spent(budget)) return [...out, `… (${list.length} in all)`];
+    out.push(copy(item, budget));
+  }
+  return out;
+}
+
+function copyEntries(value: object, budget: Budget): Record<string, unknown> {
+  const out: Record<string, unknown> = {};
+  for (const key of Object.keys(value)) {
+    if (spent(budget)) {
+      out["…"] = "cut";
+      return out;
+    }
+    Object.defineProperty(out, key, { value: entry(value, key, budget), enumerable: true });
+  }
+  return out;
+}
+
+function entry(owner: object, key: string, budget: Budget): unknown {
+  try {
+    const value: unknown = Reflect.get(owner, key);
+    const harmless = value === null || value === undefined || typeof value === "number" || typeof value === "boolean";
+    return SECRET_KEY.test(key) && !harmless ? REDACTED : copy(value, budget);
+  } catch {
+    return "[unreadable]";
+  }
+}
+
+function spent(budget: Budget): boolean {
+  budget.left.entries -= 1;
+  return budget.left.entries < 0;
+}
