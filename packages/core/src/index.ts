@@ -3,6 +3,7 @@ export { BlobRef, INLINE_LIMIT_BYTES, isBlobRef, JSON_MEDIA_TYPE } from "./schem
 export { EnergyCause, EnergyRow, EnergyState, EnergyStatus } from "./schema/energy.ts";
 export { ErrorRecord, Problem } from "./schema/error.ts";
 export { EventType, NewEvent, StoredEvent } from "./schema/event.ts";
+export { canonicalJson, sha256Hex } from "./schema/hash.ts";
 export {
   MCPServerConfig,
   MCPServersFile,
