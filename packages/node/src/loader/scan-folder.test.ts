@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from "node:os";
 import { dirname, join, relative } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { MAX_DEPTH, MAX_FILES, scanFolder } from "./scan-folder.ts";
+import { SCAN_LIMITS, scanFolder } from "./scan-folder.ts";
 
 let folder: string;
 beforeEach(() => {
@@ -94,23 +94,40 @@ describe("links", () => {
 });
 
 describe("bounds", () => {
-  it(`looks ${MAX_DEPTH} folders deep and reports what lies deeper`, async () => {
-    const deepest = Array.from({ length: MAX_DEPTH }, () => "d").join("/");
-    write(`${deepest}/a.tool.ts`);
-    expect((await scanFolder(folder)).problems).toEqual([]);
-    write(`${deepest}/d/b.tool.ts`);
-    const scan = await scanFolder(folder);
+  const limits = { files: 5, entries: 8, depth: 2 };
+
+  it("looks as deep as it may and reports what lies deeper", async () => {
+    write("d/d/a.tool.ts");
+    expect((await scanFolder(folder, limits)).problems).toEqual([]);
+    write("d/d/d/b.tool.ts");
+    const scan = await scanFolder(folder, limits);
     expect(scan.files).toHaveLength(1);
-    expect(scan.problems[0]?.reason).toContain(`below ${MAX_DEPTH} levels`);
+    expect(scan.problems.map(({ reason }) => reason)).toEqual(["Folders below 2 levels are not looked into."]);
   });
 
-  it(`takes ${MAX_FILES} files and reports that there are more`, async () => {
-    write(...Array.from({ length: MAX_FILES }, (_, index) => `t${index}.tool.ts`));
-    expect(await scanFolder(folder)).toMatchObject({ problems: [], files: { length: MAX_FILES } });
-    write("zz.tool.ts");
-    const scan = await scanFolder(folder);
-    expect(scan.files).toHaveLength(MAX_FILES);
-    expect(scan.problems[0]?.reason).toContain(`More than ${MAX_FILES}`);
+  it("takes as many files as it may and reports that there are more", async () => {
+    write("1.tool.ts", "2.tool.ts", "3.tool.ts", "4.tool.ts", "5.tool.ts");
+    expect((await scanFolder(folder, limits)).problems).toEqual([]);
+    write("6.tool.ts", "7.tool.ts");
+    const scan = await scanFolder(folder, limits);
+    expect(scan.files).toHaveLength(5);
+    expect(scan.problems.map(({ reason }) => reason)).toEqual([
+      expect.stringContaining("More than 5 capability files"),
+    ]);
+  });
+
+  it("looks at as many entries as it may and reports that there are more", async () => {
+    write("a/1", "a/2", "a/3", "b/1", "b/2", "b/3");
+    expect((await scanFolder(folder, limits)).problems).toEqual([]);
+    write("b/4");
+    const scan = await scanFolder(folder, limits);
+    expect(scan.problems.map(({ reason }) => reason)).toEqual([
+      expect.stringContaining("More than 8 files and folders"),
+    ]);
+  });
+
+  it("is generous by default", () => {
+    expect(SCAN_LIMITS).toEqual({ files: 10_000, entries: 200_000, depth: 32 });
   });
 });
 

@@ -2,9 +2,8 @@ import type { Dirent } from "node:fs";
 import { readdir, realpath, stat } from "node:fs/promises";
 import { join, relative, sep } from "node:path";
 
-export const MAX_FILES = 10_000;
-export const MAX_ENTRIES = 200_000;
-export const MAX_DEPTH = 32;
+export const SCAN_LIMITS = { files: 10_000, entries: 200_000, depth: 32 } as const;
+export type ScanLimits = { readonly files: number; readonly entries: number; readonly depth: number };
 
 export type CapabilityKind = "tool" | "action" | "plan";
 export type CapabilityFile = { readonly kind: CapabilityKind; readonly file: string };
@@ -30,10 +29,10 @@ export type FolderScan = {
  * Finds capability files at any depth, in a stable order. `node_modules` and dot folders are not looked into. A link is
  * followed only inside the folder and to what was not seen yet, so that circles end and nothing is found twice.
  */
-export async function scanFolder(folder: string): Promise<FolderScan> {
+export async function scanFolder(folder: string, limits: ScanLimits = SCAN_LIMITS): Promise<FolderScan> {
   const root = await resolveRoot(folder);
   if (typeof root !== "string") return { root: folder, files: [], problems: [root] };
-  const scan: Scan = { root, files: [], problems: [], links: [], seen: new Set(), entries: 0, full: false };
+  const scan: Scan = { root, limits, files: [], problems: [], links: [], seen: new Set(), entries: 0, full: false };
   await scanDirectory(scan, root, 0);
   for (let link = scan.links.shift(); link !== undefined; link = scan.links.shift()) await followLink(scan, link);
   scan.files.sort((a, b) => (a.file < b.file ? -1 : 1));
@@ -43,6 +42,7 @@ export async function scanFolder(folder: string): Promise<FolderScan> {
 type Place = { readonly path: string; readonly depth: number };
 type Scan = {
   readonly root: string;
+  readonly limits: ScanLimits;
   readonly files: CapabilityFile[];
   readonly problems: CapabilityProblem[];
   readonly links: Place[];
@@ -64,8 +64,8 @@ async function resolveRoot(folder: string): Promise<string | CapabilityProblem> 
 async function scanDirectory(scan: Scan, directory: string, depth: number): Promise<void> {
   if (scan.full || scan.seen.has(directory)) return;
   scan.seen.add(directory);
-  if (depth > MAX_DEPTH) {
-    scan.problems.push(broken(directory, `Folders below ${MAX_DEPTH} levels are not looked into.`));
+  if (depth > scan.limits.depth) {
+    scan.problems.push(broken(directory, `Folders below ${scan.limits.depth} levels are not looked into.`));
     return;
   }
   for (const entry of await listDirectory(scan, directory)) {
@@ -81,7 +81,7 @@ async function listDirectory(scan: Scan, directory: string): Promise<readonly Di
   try {
     const entries = await readdir(directory, { withFileTypes: true });
     scan.entries += entries.length;
-    if (scan.entries > MAX_ENTRIES) stop(scan, directory, `More than ${MAX_ENTRIES} files and folders`);
+    if (scan.entries > scan.limits.entries) stop(scan, directory, `More than ${scan.limits.entries} files and folders`);
     return entries.sort((a, b) => (a.name < b.name ? -1 : 1));
   } catch (error) {
     scan.problems.push(broken(directory, `It cannot be read: ${messageOf(error)}`));
@@ -98,7 +98,7 @@ function takeFile(scan: Scan, path: string, name: string): void {
   const kind = kindOf(name);
   if (kind === undefined || scan.seen.has(path)) return;
   scan.seen.add(path);
-  if (scan.files.length === MAX_FILES) stop(scan, path, `More than ${MAX_FILES} capability files`);
+  if (scan.files.length === scan.limits.files) stop(scan, path, `More than ${scan.limits.files} capability files`);
   else scan.files.push({ kind, file: path });
 }
 
