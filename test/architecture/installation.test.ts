@@ -7,7 +7,12 @@ const Manifest = z.object({ dependencies: Versions, devDependencies: Versions, o
 const Lock = z.object({
   packages: z.record(
     z.string(),
-    z.object({ version: z.string().optional(), integrity: z.string().optional(), link: z.boolean().optional() }),
+    z.object({
+      version: z.string().optional(),
+      integrity: z.string().optional(),
+      link: z.boolean().optional(),
+      optionalDependencies: Versions,
+    }),
   ),
 });
 
@@ -32,6 +37,15 @@ describe("npm ci", () => {
 
   it.each(Object.entries(runtimes))("locks %s %s, whatever the platform that made the lock file", (name, version) => {
     expect(lock.packages[`node_modules/${name}`]?.version).toBe(version);
+  });
+
+  it("locks every platform's binaries, also where the registry was slow to have them all", () => {
+    const wanted = Object.values(lock.packages).flatMap(({ optionalDependencies }) =>
+      Object.keys(optionalDependencies),
+    );
+    const paths = Object.keys(lock.packages);
+    expect(wanted.length).toBeGreaterThan(50);
+    expect(wanted.filter((name) => !paths.some((path) => path.endsWith(`node_modules/${name}`)))).toEqual([]);
   });
 
   it("brings a Node for each platform that the launcher looks for", () => {
