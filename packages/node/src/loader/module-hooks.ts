@@ -36,7 +36,7 @@ export function installModuleHooks(shared: SharedModules): ModuleHooks {
     load(url, context, next): LoadFnOutput {
       const file = isOurs(url) ? filePath(url) : undefined;
       if (file?.endsWith(".ts")) return loadTypeScript(url, file);
-      if (file?.endsWith(".js")) return loadJavaScript(file);
+      if (file?.endsWith(".js")) return loadJavaScript(file, context.format);
       return next(url, context);
     },
   });
@@ -89,9 +89,21 @@ function loadTypeScript(url: string, file: string): LoadFnOutput {
 }
 
 /** The syntax decides, not the nearest package.json. */
-function loadJavaScript(file: string): LoadFnOutput {
+function loadJavaScript(file: string, formatByPackage: string | null | undefined): LoadFnOutput {
   const source = readFileSync(file, "utf8");
-  return { format: isCommonJs(source) ? "commonjs" : "module", source, shortCircuit: true };
+  if (!isCommonJs(source)) return { format: "module", source, shortCircuit: true };
+  if (formatByPackage !== "module") return { format: "commonjs", source, shortCircuit: true };
+  return { format: "module", source: asModule(source), shortCircuit: true };
+}
+
+/** CommonJS in a folder of modules: Node's own CommonJS loader would refuse it. Line numbers stay. */
+function asModule(source: string): string {
+  return (
+    `import { createRequire } from "node:module"; const module = { exports: {} };` +
+    `(function (exports, require, module, __filename, __dirname) { ${source}\n})` +
+    `(module.exports, createRequire(import.meta.url), module, import.meta.filename, import.meta.dirname);\n` +
+    `const whole = module.exports; export { whole as default, whole as "module.exports" };`
+  );
 }
 
 function isCommonJs(source: string): boolean {
