@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { Json, MAX_JSON_DEPTH, jsonProblem, pointerTo } from "./json.ts";
+import { Json, MAX_JSON_DEPTH, copyJson, jsonProblem, pointerTo } from "./json.ts";
 
 describe("jsonProblem", () => {
   it("finds nothing wrong with JSON", () => {
@@ -11,7 +11,7 @@ describe("jsonProblem", () => {
     expect(jsonProblem({ rows: [{ at: new Date(0) }] })).toBe("an object that is not plain data, at /rows/0/at");
     expect(jsonProblem({ "a/b": Number.NaN })).toBe("a number that JSON cannot hold, at /a~1b");
     expect(jsonProblem(undefined)).toBe("a value of type undefined");
-    expect(jsonProblem([1, , 3])).toBe("a value of type undefined, at /1");
+    expect(jsonProblem(Array.from({ length: 2 }).concat(1))).toBe("a value of type undefined, at /0");
   });
 
   it("lets undefined fields pass only when they count as absent", () => {
@@ -62,6 +62,27 @@ describe("Json", () => {
     for (const value of [1n, Symbol("s"), () => 1, new Map(), Number.POSITIVE_INFINITY]) {
       expect(Json.safeParse(value).success).toBe(false);
     }
+  });
+});
+
+describe("copyJson", () => {
+  it("makes an equal value that shares nothing", () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), (value) => {
+        expect(JSON.stringify(copyJson(value as Json))).toBe(JSON.stringify(value));
+      }),
+    );
+    const original = { list: [{ n: 1 }] };
+    const copy = copyJson(original);
+    expect(copy.list).not.toBe(original.list);
+    expect(copy.list[0]).not.toBe(original.list[0]);
+  });
+
+  it("copies a field named __proto__ as a field", () => {
+    const copy = copyJson(JSON.parse('{"__proto__": {"admin": true}}') as Json) as Record<string, unknown>;
+    expect(Object.getPrototypeOf(copy)).toBe(Object.prototype);
+    expect(copy["admin"]).toBeUndefined();
+    expect(JSON.stringify(copy)).toBe('{"__proto__":{"admin":true}}');
   });
 });
 

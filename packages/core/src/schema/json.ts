@@ -44,6 +44,26 @@ export function jsonProblem(root: unknown, rules: JsonRules = {}): string | unde
   return `${problem}, at ${pointerTo(inspection.path)}`;
 }
 
+/** A copy that shares nothing with its original. Depth must be bounded by the caller, see `jsonProblem`. */
+export function copyJson<T extends Json>(value: T): T {
+  return copied(value) as T;
+}
+
+function copied(value: unknown): unknown {
+  if (typeof value !== "object" || value === null) return value;
+  if (Array.isArray(value)) return value.map(copied);
+  const copy: Record<string, unknown> = {};
+  for (const key of Object.keys(value)) {
+    const field = (value as Record<string, unknown>)[key];
+    if (field === undefined) continue;
+    // Assigning to this name would set the prototype instead of a field.
+    if (key === "__proto__")
+      Object.defineProperty(copy, key, { value: copied(field), enumerable: true, configurable: true, writable: true });
+    else copy[key] = copied(field);
+  }
+  return copy;
+}
+
 /** The JSON Pointer (RFC 6901) of a path; "" is the whole document. */
 export function pointerTo(path: readonly PropertyKey[]): string {
   return path.map((part) => `/${String(part).replaceAll("~", "~0").replaceAll("/", "~1")}`).join("");
