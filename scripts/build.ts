@@ -1,87 +1,9 @@
-// Builds what the launcher runs into apps/ergon/dist. The folder is swapped in whole, so that a running or a failed
-// build never leaves half of one behind.
-import { existsSync } from "node:fs";
-import { cp, glob, mkdir, rename, rm } from "node:fs/promises";
-import { dirname, join, relative } from "node:path";
-import { rolldown } from "rolldown";
+import { buildDist } from "./build-dist.ts";
 
-const root = join(import.meta.dirname, "..");
-const dist = join(root, "apps/ergon/dist");
-const staging = `${dist}.${process.pid}`;
-
-// Names that users' tools import are entries of their own: one instance of each, shared with the runtime.
-const entries = {
-  cli: "apps/ergon/src/cli.ts",
-  core: "packages/core/src/index.ts",
-  "core-schema": "packages/core/src/schema/index.ts",
-  "core-testing": "packages/core/testing/index.ts",
-  node: "packages/node/src/index.ts",
-};
-
-// Left to node_modules: pino starts workers by file name, the others belong to whoever runs a contract suite.
-const external = [/^pino$/, /^vitest$/, /^fast-check$/];
-
-async function build(): Promise<void> {
-  const startedAt = performance.now();
-  try {
-    await bundle();
-    await copyPlans();
-    await swapIn();
-  } finally {
-    await rm(staging, { recursive: true, force: true });
-  }
-  console.log(`built ${relative(root, dist)} in ${Math.round(performance.now() - startedAt)} ms`);
+try {
+  await buildDist();
+} catch (error) {
+  console.error(error instanceof Error ? error.message : error);
+  console.error("Ergon is not built.");
+  process.exitCode = 1;
 }
-
-async function bundle(): Promise<void> {
-  const own = Object.entries(entries).filter(([, file]) => existsSync(join(root, file)));
-  const packs = await packEntries();
-  const build = await rolldown({
-    cwd: root,
-    input: { ...Object.fromEntries(own), zod: "zod", ...packs },
-    platform: "node",
-    external,
-    onLog(level, log, defaultHandler) {
-      defaultHandler(level === "warn" ? "error" : level, log);
-    },
-  });
-  await build.write({
-    dir: staging,
-    format: "esm",
-    entryFileNames: "[name].js",
-    chunkFileNames: "chunks/[name]-[hash].js",
-  });
-  await build.close();
-}
-
-async function packEntries(): Promise<Record<string, string>> {
-  const found: Record<string, string> = {};
-  for await (const file of glob("capabilities/**/{*.tool,action,buildPrompt}.ts", {
-    cwd: root,
-    exclude: isInstalled,
-  })) {
-    found[file.slice(0, -".ts".length)] = file;
-  }
-  return Object.fromEntries(Object.entries(found).sort(([a], [b]) => (a < b ? -1 : 1)));
-}
-
-async function copyPlans(): Promise<void> {
-  for await (const file of glob("capabilities/**/*.plan.{json,yaml,yml}", { cwd: root, exclude: isInstalled })) {
-    const target = join(staging, file);
-    await mkdir(dirname(target), { recursive: true });
-    await cp(join(root, file), target);
-  }
-}
-
-async function swapIn(): Promise<void> {
-  const previous = `${staging}.previous`;
-  if (existsSync(dist)) await rename(dist, previous);
-  await rename(staging, dist);
-  await rm(previous, { recursive: true, force: true });
-}
-
-function isInstalled(path: string): boolean {
-  return path.split("/").includes("node_modules");
-}
-
-await build();
