@@ -1,6 +1,6 @@
 // Builds what the launcher runs into apps/ergon/dist. The folder is swapped in whole, so that a running or a failed
 // build never leaves half of one behind; when nothing changed it stays, so that a running Ergon keeps its files.
-import { existsSync } from "node:fs";
+import { existsSync, globSync } from "node:fs";
 import { createHash } from "node:crypto";
 import { cp, glob, mkdir, readFile, rename, rm } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
@@ -75,7 +75,7 @@ async function copyPlans(): Promise<void> {
 }
 
 async function digest(folder: string): Promise<string> {
-  const files = await Array.fromAsync(glob("**/*.*", { cwd: folder }));
+  const files = globSync("**/*.{js,json,yaml,yml}", { cwd: folder });
   const hash = createHash("sha256");
   for (const file of files.sort()) hash.update(file).update(await readFile(join(folder, file)));
   return hash.digest("hex");
