@@ -1,6 +1,6 @@
 import { defineConfig } from "vitest/config";
 
-const atRoot = (name: string, include: string[]) => ({ test: { name, include, testTimeout: 30_000 } });
+const atRoot = (name: string, include: string[]) => ({ test: { name, include, testTimeout: 60_000 } });
 
 export default defineConfig({
   test: {

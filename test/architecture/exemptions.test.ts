@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { z } from "zod";
 import { readJson, readText, repositoryFiles } from "./source-files.ts";
 
 // In pieces, so that this file does not find itself.
@@ -25,6 +26,17 @@ describe("no exemptions", () => {
     expect(entries.filter(([key, value]) => /^ignore/i.test(key) || value === "off" || value === "allow")).toEqual([]);
   });
 
+  it("every TypeScript project is type-checked, every folder linted", () => {
+    const { scripts } = z.object({ scripts: z.record(z.string(), z.string()) }).parse(readJson("package.json"));
+    const types = `${scripts["check:types"]} `;
+    const projects = repositoryFiles(/(?:^|\/)tsconfig(?!\.base)[\w.]*\.json$/);
+    expect(projects).not.toEqual([]);
+    expect(projects.filter((file) => !types.includes(` ${projectName(file)} `))).toEqual([]);
+    const folders = new Set(repositoryFiles(/^[^.][^/]*\/.*\.[jt]s$/).map((file) => file.split("/", 1)[0]));
+    const linted = new Set(scripts["check:lint"]?.split(" "));
+    expect([...folders].filter((folder) => folder !== undefined && !linted.has(folder))).toEqual([]);
+  });
+
   it("dependency-cruiser leaves out only what is installed or built", async () => {
     const config: unknown = (await import("../../.dependency-cruiser.js")).default;
     const filters = allEntries(config).filter(([key]) => /^(?:exclude|doNotFollow|includeOnly|allowed)$/i.test(key));
@@ -35,6 +47,12 @@ describe("no exemptions", () => {
     expect(allEntries(config).filter(([key, value]) => key === "severity" && value !== "error")).toEqual([]);
   });
 });
+
+/** What `tsc -b` calls it: the folder, when the file has its usual name. */
+function projectName(file: string): string {
+  if (file === "tsconfig.json") return ".";
+  return file.replace(/\/tsconfig\.json$/, "");
+}
 
 function allEntries(value: unknown): [string, unknown][] {
   if (typeof value !== "object" || value === null) return [];
