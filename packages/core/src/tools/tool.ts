@@ -25,7 +25,13 @@ export type Tool = Readonly<Omit<ToolSummary, "estimatedEnergyUnits">> & {
 export type ToolBody = {
   /** Returns the validated args, coerced and defaulted by the schema, or all issues. Never changes its input. */
   readonly validateArgs: (args: ToolArgs) => Validated<ToolArgs>;
-  readonly validateOutput: (output: unknown) => Validated<unknown>;
+  /** Gets plain JSON. Absent where any JSON will do. */
+  readonly validateOutput?: (output: unknown) => Validated<unknown>;
+  /**
+   * The schema makes of its input what JSON cannot hold, or what it would not take again (dates, transforms): the gate
+   * then keeps the input and validates once more when it calls.
+   */
+  readonly validatesAtCall?: boolean;
   readonly defaultArgs?: (context: ToolContext) => unknown;
   /** What it returns may be a promise or a value; what it throws becomes `tool_failed`. */
   readonly run: (call: ToolInvocation, run: ToolRun) => unknown;
@@ -33,6 +39,8 @@ export type ToolBody = {
 
 export type ToolArgs = Readonly<Record<string, unknown>>;
 export type ToolContext = Readonly<Record<string, unknown>>;
+
+export type MaybePromise<T> = T | Promise<T>;
 
 /** The three sources of spec 2, never mixed. */
 export type ToolInvocation = {
