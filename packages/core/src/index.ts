@@ -122,3 +122,17 @@ export {
   type StateStore,
   type Version,
 } from "./ports/state-store.ts";
+export { type ActionRequest, adaptAction, type MCPActionV2 } from "./tools/adapt/action.ts";
+export { adaptPureTool, type PureTool, type PureToolImplementation } from "./tools/adapt/pure-tool.ts";
+export type {
+  Infrastructure,
+  Issue,
+  ProgressUpdate,
+  Tool,
+  ToolArgs,
+  ToolBody,
+  ToolContext,
+  ToolInvocation,
+  ToolRun,
+  Validated,
+} from "./tools/tool.ts";
