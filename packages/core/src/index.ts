@@ -122,6 +122,30 @@ export {
   type StateStore,
   type Version,
 } from "./ports/state-store.ts";
+export { createMemoryBlobStore } from "./memory/blob-store.ts";
+export { checkBlob, missingBlob } from "./memory/blob-refusals.ts";
+export { afterPrefix } from "./memory/byte-order.ts";
+export { createSystemClock } from "./memory/clock.ts";
+export { type BatchOutcome, createCommitQueue } from "./memory/commit-queue.ts";
+export {
+  type CommitRows,
+  type ContextText,
+  type JournalIntent,
+  type JournalOutcome,
+  type JournalText,
+} from "./memory/commit-rows.ts";
+export { createIds } from "./memory/ids.ts";
+export { createMemoryLogger, silentLogger } from "./memory/logger.ts";
+export { createMemoryStateStore } from "./memory/state-store.ts";
+export {
+  checkWhole,
+  pageLimit,
+  pageOf,
+  refuse,
+  scopeCursor,
+  sessionCursor,
+  writeScopeCursor,
+} from "./memory/store-refusals.ts";
 export { type ActionRequest, adaptAction, type MCPActionV2 } from "./tools/adapt/action.ts";
 export { adaptPureTool, type PureTool, type PureToolImplementation } from "./tools/adapt/pure-tool.ts";
 export type {

@@ -18,6 +18,8 @@ import type { Effects } from "../schema/tool.ts";
  * S5  Event sequence numbers grow without reuse; an event is visible only together with its commit.
  * S6  A journal row that has a result keeps it: a second finish of one row rejects with `commit_invalid`.
  * S7  Reads see every commit that has resolved.
+ * S8  A commit names a session that exists, or creates it, or names none (""): then it may write only what belongs to
+ *     no session. Any other is refused with `session_not_found`.
  *
  * `ord` is a position in a session's story: a string that sorts bytewise in the order in which history reads.
  * Positions inside a branch or a loop turn begin with that branch's own prefix, its `scope`; the root scope is "".
@@ -62,7 +64,8 @@ export type JournalFinish = {
 };
 
 /** A call that needs no intent row, written whole: one row instead of two writes. */
-export type JournalWhole = Omit<JournalStart, "kind"> & Omit<JournalFinish, "kind" | "at"> & { readonly kind: "whole"; readonly finishedAt: string };
+export type JournalWhole = Omit<JournalStart, "kind"> &
+  Omit<JournalFinish, "kind" | "at"> & { readonly kind: "whole"; readonly finishedAt: string };
 
 export type JournalWrite = JournalStart | JournalFinish | JournalWhole;
 
@@ -86,6 +89,7 @@ export type SessionWrite = {
   readonly core: SessionCore;
   /** The interpreter's cursor, opaque to the store; null once there is nothing to resume. */
   readonly frames: Json;
+  /** Plan and input stay as they were when they are left out. */
   readonly planHash?: string;
   readonly input?: Json;
 };
@@ -95,13 +99,17 @@ export type SessionRecord = SessionWrite & { readonly owner: string; readonly ve
 export type BlobRow = { readonly ref: BlobRef; readonly at: string };
 
 export type Commit = {
+  /** "" for what belongs to no session (S8). */
   readonly sessionId: string;
+  /** Marks the rows of this commit; a session keeps the owner that created it. */
   readonly owner: string;
   readonly session?: SessionWrite;
   /** The version this commit builds on; 0 says that the session must not exist yet. Required with `session`. */
   readonly expectVersion?: Version;
   readonly plan?: { readonly hash: string; readonly plan: AgenticPlan };
   readonly context?: readonly ContextWrite[];
+  /** Deletes the context of every scope that begins with one of these and is longer; applied before `context`. */
+  readonly dropScopes?: readonly string[];
   readonly journal?: readonly JournalWrite[];
   readonly energy?: readonly EnergyRow[];
   readonly blobs?: readonly BlobRow[];
@@ -112,6 +120,7 @@ export type Commit = {
   readonly durable?: boolean;
 };
 
+/** The session's version now (each write of the session adds 1), and the highest event number so far. */
 export type CommitReceipt = { readonly version: Version; readonly lastSeq: number };
 
 /** Half-open range of positions, [from, to). */
@@ -159,9 +168,15 @@ export type StateStore = {
   listSessions(query: SessionQuery): Promise<Page<SessionRecord>>;
   readPlan(hash: string): Promise<AgenticPlan | undefined>;
 
+  /** All rows of these scopes, scope by scope, in key order. */
   readContext(sessionId: string, scopes: readonly string[]): Promise<readonly ContextRow[]>;
   /** Rows of every scope that begins with `scopePrefix`, in scope order, a page at a time. */
-  readScopes(query: { readonly sessionId: string; readonly scopePrefix: string; readonly cursor?: string; readonly limit: number }): Promise<Page<ContextRow>>;
+  readScopes(query: {
+    readonly sessionId: string;
+    readonly scopePrefix: string;
+    readonly cursor?: string;
+    readonly limit: number;
+  }): Promise<Page<ContextRow>>;
   readJournal(query: JournalQuery): Promise<readonly JournalRow[]>;
   readJournalRow(sessionId: string, ord: string): Promise<JournalRow | undefined>;
 

@@ -1,0 +1,4 @@
+import { blobStoreContract } from "../../testing/blob-store.contract.ts";
+import { createMemoryBlobStore } from "./blob-store.ts";
+
+blobStoreContract("memory", async (maxBytes) => ({ blobs: createMemoryBlobStore({ maxBytes }) }));

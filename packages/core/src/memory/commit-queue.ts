@@ -1,0 +1,129 @@
+import type { ErgonError } from "../errors/ergon-error.ts";
+import type { Logger } from "../ports/logger.ts";
+import type { Commit, CommitReceipt } from "../ports/state-store.ts";
+import type { StoredEvent } from "../schema/event.ts";
+import { commitRows, type CommitRows } from "./commit-rows.ts";
+import { refuse } from "./store-refusals.ts";
+
+/*
+ * Gathers the commits of one turn of the event loop and hands them to a store as one batch. The store decides what
+ * becomes of each; this file owns order, bounds, promises and watchers.
+ *
+ * Q1  Commits reach the store in the order in which they were made.
+ * Q2  Watchers hear of a batch before its promises resolve; one that throws disturbs nobody.
+ * Q3  A queue that is full refuses at once and keeps what it has.
+ */
+
+/** So many commits may wait at once; they are those of a single turn. */
+export const MAX_QUEUED_COMMITS = 10_000;
+export const MAX_QUEUED_CHARS = 64 * 1024 * 1024;
+/** One transaction takes at most this much, so that it neither blocks the loop for long nor swells a log. */
+export const MAX_BATCH_COMMITS = 1_000;
+export const MAX_BATCH_CHARS = 16 * 1024 * 1024;
+
+export type BatchOutcome = {
+  /** One per commit, in order. */
+  readonly receipts: readonly (CommitReceipt | ErgonError)[];
+  readonly events: readonly StoredEvent[];
+};
+
+export type CommitQueue = {
+  readonly commit: (commit: Commit) => Promise<CommitReceipt>;
+  readonly watch: (listener: (events: readonly StoredEvent[]) => void) => () => void;
+  /** Whether the next batch needs to carry its events. */
+  readonly watched: () => boolean;
+  /** Writes what waits; then refuses everything. */
+  readonly close: () => void;
+  readonly closed: () => boolean;
+};
+
+export type CommitQueueParts = {
+  /** Must not throw: a batch that could not be written is an outcome. */
+  readonly apply: (batch: readonly CommitRows[]) => BatchOutcome;
+  /** Calls back when the present turn is over. */
+  readonly atTurnEnd: (flush: () => void) => void;
+  readonly logger: Logger | undefined;
+};
+
+export function createCommitQueue({ apply, atTurnEnd, logger }: CommitQueueParts): CommitQueue {
+  const listeners = new Set<(events: readonly StoredEvent[]) => void>();
+  let waiting: Waiting[] = [];
+  let chars = 0;
+  let scheduled = false;
+  let closed = false;
+
+  function flush(): void {
+    scheduled = false;
+    if (waiting.length === 0) return;
+    const batch = takeBatch();
+    const { receipts, events } = apply(batch.map(({ rows }) => rows));
+    if (events.length > 0) tell(events);
+    for (const [index, { resolve, reject }] of batch.entries()) {
+      const receipt = receipts[index];
+      if (receipt === undefined || receipt instanceof Error) reject(receipt ?? refuse.closed());
+      else resolve(receipt);
+    }
+    schedule();
+  }
+
+  function takeBatch(): readonly Waiting[] {
+    let end = 0;
+    let taken = 0;
+    while (end < waiting.length && end < MAX_BATCH_COMMITS) {
+      taken += waiting[end]?.rows.chars ?? 0;
+      if (end > 0 && taken > MAX_BATCH_CHARS) break;
+      end += 1;
+    }
+    const batch = end === waiting.length ? waiting : waiting.slice(0, end);
+    waiting = end === waiting.length ? [] : waiting.slice(end);
+    for (const { rows } of batch) chars -= rows.chars;
+    return batch;
+  }
+
+  function schedule(): void {
+    if (scheduled || closed || waiting.length === 0) return;
+    scheduled = true;
+    atTurnEnd(flush);
+  }
+
+  function tell(events: readonly StoredEvent[]): void {
+    for (const listener of listeners) {
+      try {
+        listener(events);
+      } catch (thrown) {
+        logger?.error({ error: thrown }, "A listener of the store's events threw; the commit stands.");
+      }
+    }
+  }
+
+  return {
+    commit: (commit) =>
+      new Promise<CommitReceipt>((resolve, reject) => {
+        if (closed) throw refuse.closed();
+        if (waiting.length >= MAX_QUEUED_COMMITS) throw refuse.queueFull(`${String(MAX_QUEUED_COMMITS)} commits`);
+        const rows = commitRows(commit);
+        if (chars + rows.chars > MAX_QUEUED_CHARS) throw refuse.queueFull(`${String(chars)} characters of commits`);
+        chars += rows.chars;
+        waiting.push({ rows, resolve, reject });
+        schedule();
+      }),
+    watch: (listener) => {
+      // Wrapped, so that one function may watch twice.
+      const own = (events: readonly StoredEvent[]): void => listener(events);
+      listeners.add(own);
+      return () => void listeners.delete(own);
+    },
+    watched: () => listeners.size > 0,
+    close: () => {
+      closed = true;
+      while (waiting.length > 0) flush();
+    },
+    closed: () => closed,
+  };
+}
+
+type Waiting = {
+  readonly rows: CommitRows;
+  readonly resolve: (receipt: CommitReceipt) => void;
+  readonly reject: (error: ErgonError) => void;
+};

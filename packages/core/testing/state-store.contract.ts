@@ -1,0 +1,39 @@
+import { afterEach, describe } from "vitest";
+import type { StateStore } from "../src/ports/state-store.ts";
+import { commitRules } from "./state-store/commits.ts";
+import { modelRules } from "./state-store/model-test.ts";
+import { readRules } from "./state-store/reads.ts";
+
+export type OpenedStore = {
+  readonly store: StateStore;
+  /** Closes the store and opens what it left behind; absent when it leaves nothing. */
+  readonly reopen?: () => Promise<StateStore>;
+};
+export type OpenStore = () => Promise<OpenedStore>;
+
+/** What every StateStore must do. `open` gives a fresh, empty one each time; the suite closes it. */
+export function stateStoreContract(name: string, open: OpenStore): void {
+  const opened: StateStore[] = [];
+  const track = async (): Promise<OpenedStore> => {
+    const { store, reopen } = await open();
+    opened.push(store);
+    if (reopen === undefined) return { store };
+    return {
+      store,
+      reopen: async () => {
+        const again = await reopen();
+        opened.push(again);
+        return again;
+      },
+    };
+  };
+
+  describe(`the state store contract: ${name}`, () => {
+    afterEach(async () => {
+      for (const store of opened.splice(0)) await store.close();
+    });
+    commitRules(track);
+    readRules(track);
+    modelRules(track);
+  });
+}

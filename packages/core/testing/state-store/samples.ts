@@ -1,0 +1,81 @@
+import { expect } from "vitest";
+import type { Commit, JournalFinish, JournalStart, JournalWhole, StateStore } from "../../src/ports/state-store.ts";
+import type { NewEvent } from "../../src/schema/event.ts";
+import type { Json } from "../../src/schema/json.ts";
+import type { AgenticPlan } from "../../src/schema/plan.ts";
+import type { SessionCore, SessionStatus } from "../../src/schema/session.ts";
+
+export const AT = "2026-01-02T03:04:05.000Z";
+export const OWNER = "ada";
+
+export function core(sessionId: string, status: SessionStatus = "running"): SessionCore {
+  return { sessionId, status, createdAt: AT, updatedAt: AT, waiting: [], run: 1, energySpent: 0 };
+}
+
+/** A commit that creates a session. */
+export function creation(sessionId: string, more: Partial<Commit> = {}): Commit {
+  return { sessionId, owner: OWNER, expectVersion: 0, session: { core: core(sessionId), frames: null }, ...more };
+}
+
+/** A commit that writes the session again. */
+export function update(sessionId: string, expectVersion: number, more: Partial<Commit> = {}): Commit {
+  return {
+    sessionId,
+    owner: OWNER,
+    expectVersion,
+    session: { core: core(sessionId), frames: [expectVersion] },
+    ...more,
+  };
+}
+
+export function start(ord: string, more: Partial<JournalStart> = {}): JournalStart {
+  return {
+    kind: "start",
+    ord,
+    scope: "",
+    toolId: "demo::greet",
+    effects: "once",
+    key: `key-${ord}`,
+    argsHash: "00",
+    request: { who: ord },
+    at: AT,
+    ...more,
+  };
+}
+
+export function finish(ord: string, more: Partial<JournalFinish> = {}): JournalFinish {
+  return { kind: "finish", ord, state: "finished", result: { output: `out ${ord}` }, at: AT, energyUnits: 1, ...more };
+}
+
+export function whole(ord: string, more: Partial<JournalWhole> = {}): JournalWhole {
+  const { kind: _start, ...begun } = start(ord);
+  const { kind: _finish, at: _at, ...ended } = finish(ord);
+  return { ...begun, ...ended, kind: "whole", finishedAt: AT, ...more };
+}
+
+export function event(data: { readonly [key: string]: Json } = {}): NewEvent {
+  return { type: "step-finished", at: AT, data };
+}
+
+export const PLAN: AgenticPlan = {
+  planId: "greet",
+  description: "Says hello.",
+  parameters: { type: "object" },
+  startStepId: "done",
+  steps: [{ id: "done", type: "final_response", message: "hello" }],
+};
+
+/** Everything a session has, so that two moments can be compared whole. */
+export async function everything(store: StateStore, sessionId: string): Promise<unknown> {
+  return {
+    session: await store.readSession(sessionId),
+    context: (await store.readScopes({ sessionId, scopePrefix: "", limit: 1_000 })).items,
+    journal: await store.readJournal({ sessionId, order: "oldest", limit: 1_000 }),
+    events: await store.readEvents({ afterSeq: 0, sessionId, limit: 1_000 }),
+    energy: await store.readEnergy({ sessionId }),
+  };
+}
+
+export async function expectRefused(promise: Promise<unknown>, code: string, retryable = false): Promise<void> {
+  await expect(promise).rejects.toMatchObject({ name: "ErgonError", code, retryable });
+}
