@@ -1,7 +1,13 @@
+import { loggerContract } from "@ergon/core/testing";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { createPinoLogger, type LogLevel } from "./pino-logger.ts";
 import { MAX_LOGGED_TEXT, MAX_REDACT_DEPTH, MAX_REDACT_ENTRIES, redact } from "./redact.ts";
+
+loggerContract("pino", () => {
+  const { logger, lines } = open("trace");
+  return { logger, lines: () => lines };
+});
 
 describe("the logger", () => {
   it("writes a JSON line with fields, message and those of its parents", () => {

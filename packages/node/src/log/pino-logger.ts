@@ -16,15 +16,15 @@ export type PinoLoggerOptions = {
 export function createPinoLogger({ level, write }: PinoLoggerOptions): Logger {
   let root: Pino.Logger | undefined;
   const load = (): Pino.Logger => (root ??= loadPino()({ level, base: null }, { write }));
-  return childLogger(level, load, {});
+  return childLogger(level, load, []);
 }
 
-function childLogger(level: LogLevel, load: () => Pino.Logger, bound: LogFields): Logger {
+function childLogger(level: LogLevel, load: () => Pino.Logger, bound: readonly LogFields[]): Logger {
   const log = (at: "debug" | "info" | "warn" | "error") => {
     return (fields: LogFields, message: string): void => {
       if (LOG_LEVELS.indexOf(at) < LOG_LEVELS.indexOf(level)) return;
       try {
-        load()[at](redact({ ...bound, ...fields }), redactText(message));
+        load()[at](Object.assign({}, ...[...bound, fields].map(redact)) as LogFields, redactText(message));
       } catch {
         // A log line that cannot be written must not become the caller's failure.
         return;
@@ -36,7 +36,7 @@ function childLogger(level: LogLevel, load: () => Pino.Logger, bound: LogFields)
     info: log("info"),
     warn: log("warn"),
     error: log("error"),
-    child: (fields) => childLogger(level, load, { ...bound, ...fields }),
+    child: (fields) => childLogger(level, load, [...bound, fields]),
   };
 }
 

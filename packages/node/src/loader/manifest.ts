@@ -1,0 +1,100 @@
+import { existsSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { join, relative, sep } from "node:path";
+import { registryError, type Tool, type ToolBody, ToolSummary } from "@ergon/core";
+import { z } from "zod";
+import { type CapabilityFolder, loadFolder, type LoadOptions, loadTool } from "./load-folder.ts";
+import { loadPlans } from "./load-plans.ts";
+import { installModuleHooks } from "./module-hooks.ts";
+import { scanFolder } from "./scan-folder.ts";
+
+export const MANIFEST_FILE = "manifest.json";
+
+const ManifestTool = ToolSummary.omit({ estimatedEnergyUnits: true }).extend({
+  kind: z.enum(["tool", "action"]),
+  /** From the manifest's folder, with "/" between the parts. */
+  file: z.string(),
+  usesAI: z.boolean(),
+  timeoutMs: z.number().exactOptional(),
+  energyUnits: z.number().exactOptional(),
+  estimatedEnergyUnits: z.number().exactOptional(),
+});
+type ManifestTool = z.infer<typeof ManifestTool>;
+
+/** What is known of a pack without loading its code: made at build, beside the built files. */
+export const CapabilityManifest = z.object({
+  version: z.literal(1),
+  tools: z.array(ManifestTool),
+  plans: z.array(z.string()),
+});
+export type CapabilityManifest = z.infer<typeof CapabilityManifest>;
+
+/** Describes a folder for its manifest. A pack of ours that has anything broken in it is not built at all. */
+export async function describeCapabilities(folder: string): Promise<CapabilityManifest> {
+  const hooks = installModuleHooks({});
+  try {
+    const { root, files } = await scanFolder(folder);
+    const loaded = await loadFolder(root, { hooks });
+    const plans = await loaded.plans();
+    const broken = [...loaded.problems, ...plans.problems, ...duplicates(loaded.tools)];
+    if (broken.length > 0) throw brokenPack(folder, broken);
+    const inFolder = (file: string) => relative(root, file).split(sep).join("/");
+    const kinds = new Map(files.map(({ kind, file }) => [file, kind]));
+    const describe = (tool: Tool) => {
+      const { source = "" } = tool;
+      return { ...tool, kind: kinds.get(source) === "action" ? "action" : "tool", file: inFolder(source) };
+    };
+    const manifest = {
+      version: 1,
+      tools: loaded.tools.map(describe),
+      plans: plans.plans.map(({ file }) => inFolder(file)),
+    };
+    return CapabilityManifest.parse(manifest);
+  } finally {
+    hooks.remove();
+  }
+}
+
+/** Loads a pack that came with Ergon: by its manifest where it was built, else like any folder. */
+export async function loadPack(folder: string, options: LoadOptions): Promise<CapabilityFolder> {
+  const file = join(folder, MANIFEST_FILE);
+  if (!existsSync(file)) return loadFolder(folder, options);
+  const parsed = CapabilityManifest.safeParse(JSON.parse(await readFile(file, "utf8")));
+  if (!parsed.success) throw brokenPack(folder, [{ file, reason: z.prettifyError(parsed.error) }]);
+  const { tools, plans } = parsed.data;
+  return {
+    folder,
+    tools: tools.map((tool) => toolFromManifest(folder, tool, options.loadTimeoutMs)),
+    problems: [],
+    plans: async () => loadPlans(plans.map((plan) => ({ kind: "plan", file: join(folder, plan) }))),
+  };
+}
+
+function toolFromManifest(folder: string, entry: ManifestTool, timeoutMs: number | undefined): Tool {
+  const { kind, file, ...described } = entry;
+  const source = join(folder, file);
+  const body = async (): Promise<ToolBody> => {
+    const loaded = await loadTool(kind, source, timeoutMs);
+    if ("problem" in loaded) throw brokenPack(folder, [loaded.problem]);
+    return loaded.tool.body();
+  };
+  return { ...described, source, body };
+}
+
+type Broken = { readonly file: string; readonly reason: string };
+
+function duplicates(tools: readonly Tool[]): Broken[] {
+  const first = new Map<string, Tool>();
+  return tools.flatMap((tool) => {
+    const earlier = first.get(tool.id);
+    first.set(tool.id, earlier ?? tool);
+    return earlier === undefined
+      ? []
+      : [{ file: tool.source ?? "", reason: `"${tool.id}" is in ${earlier.source} too.` }];
+  });
+}
+
+function brokenPack(folder: string, problems: readonly Broken[]): Error {
+  const listed = problems.map(({ file, reason }) => `${file}: ${reason}`).join("\n");
+  return registryError("capability_broken", `The pack ${folder} is broken.\n${listed}`, { details: { problems } });
+}
