@@ -4,6 +4,7 @@ import { ErgonError, type ErrorOptions } from "./ergon-error.ts";
 export type RegistryErrorCode =
   | "tool_duplicate"
   | "tool_invalid"
+  | "registry_full"
   | "schema_invalid"
   | "infrastructure_in_args"
   | "infrastructure_in_defaults"

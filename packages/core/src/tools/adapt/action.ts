@@ -48,12 +48,12 @@ export function adaptAction(action: unknown, from: Provenance = {}): Tool {
   return guarded(KIND, action, () => {
     const form = readForm(KIND, Fields, action);
     const owner = nameOf(KIND, action);
-    const { parameters, validateArgs } = zodArgs(owner, form.argsSchema, form.requiredArgs);
+    const { parameters, check } = zodArgs(owner, form.argsSchema, form.requiredArgs);
     // Called on the author's own object, so that a method may use `this`.
     const author = action as MCPActionV2;
     if (form.getDefaultArgs !== undefined) refuseBadDefaults(owner, author);
     const body: ToolBody = {
-      validateArgs,
+      ...check,
       validateOutput: validateResponse,
       ...(form.getDefaultArgs === undefined ? {} : { defaultArgs: (context) => author.getDefaultArgs?.(context) }),
       run: (call, run) => author.actionFn(requestOf(call), run),
@@ -84,9 +84,17 @@ const Fields = z.object({
   actionFn: FunctionField,
 });
 
-function requestOf({ args, context, infrastructure }: ToolInvocation): ActionRequest {
-  const request = { args, context, supabase: infrastructure.supabase };
-  return infrastructure.sessionId === undefined ? request : { ...request, sessionId: infrastructure.sessionId };
+function requestOf(call: ToolInvocation): ActionRequest {
+  const { args, infrastructure } = call;
+  return {
+    args,
+    // Read only if the action asks for it.
+    get context() {
+      return call.context;
+    },
+    supabase: infrastructure.supabase,
+    ...(infrastructure.sessionId === undefined ? {} : { sessionId: infrastructure.sessionId }),
+  };
 }
 
 function refuseBadDefaults(owner: string, action: MCPActionV2): void {

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { ToolId } from "../../schema/tool.ts";
-import type { Tool, ToolArgs, ToolContext, ToolRun } from "../tool.ts";
+import type { Tool, ToolBody, ToolContext, ToolRun } from "../tool.ts";
 import { CommonFields, FunctionField, commonPart } from "./common-fields.ts";
 import { guarded, nameOf, readForm, type Provenance } from "./read-form.ts";
 import { zodArgs } from "./zod-args.ts";
@@ -31,17 +31,26 @@ export function adaptToolMetadata(metadata: unknown, from: Provenance = {}): Too
   return guarded(KIND, metadata, () => {
     const form = readForm(KIND, Fields, metadata);
     const owner = nameOf(KIND, metadata);
-    const { parameters, validateArgs } = zodArgs(owner, form.argsSchema);
+    const { parameters, check } = zodArgs(owner, form.argsSchema);
     const shownOutput = form.outputSchema === undefined ? undefined : outputJsonSchema(form.outputSchema, owner);
     // Called on the author's own object, so that a method may use `this`.
     const author = metadata as ToolMetadata;
-    const body = {
-      validateArgs,
-      ...(form.outputSchema === undefined || shownOutput === undefined
-        ? {}
-        : { validateOutput: zodValidator(form.outputSchema, shownOutput) }),
-      run: ({ args, context }: { readonly args: ToolArgs; readonly context: ToolContext }, run: ToolRun) =>
-        author.run({ args, context }, run),
+    const validateOutput =
+      form.outputSchema === undefined ? undefined : zodValidator(form.outputSchema, shownOutput ?? {});
+    const body: ToolBody = {
+      ...check,
+      ...(validateOutput === undefined ? {} : { validateOutput }),
+      // The context is read only if the tool asks for it.
+      run: (call, run) =>
+        author.run(
+          {
+            args: call.args,
+            get context() {
+              return call.context;
+            },
+          },
+          run,
+        ),
     };
     return {
       ...commonPart(form),

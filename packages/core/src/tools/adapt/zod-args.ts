@@ -3,9 +3,12 @@ import { registryError } from "../../errors/registry.ts";
 import type { JsonObject } from "../../schema/json.ts";
 import type { Issue, ToolArgs, ToolBody } from "../tool.ts";
 import { refuseInfrastructureInArgs } from "./infrastructure.ts";
-import { inputJsonSchema, outputJsonSchema, zodValidator } from "./zod-schema.ts";
+import { inputJsonSchema, makesJson, outputJsonSchema, zodValidator } from "./zod-schema.ts";
 
-export type ZodArgs = { readonly parameters: JsonObject; readonly validateArgs: ToolBody["validateArgs"] };
+export type ZodArgs = {
+  readonly parameters: JsonObject;
+  readonly check: Pick<ToolBody, "validateArgs" | "validatesAtCall">;
+};
 
 const ANY_ARGS: JsonObject = { type: "object" };
 
@@ -20,23 +23,21 @@ export function zodArgs(owner: string, schema: z.ZodType | undefined, requiredAr
   refuseUnknownRequired(owner, shown, requiredArgs);
   const parameters = withRequired({ ...shown, ...(takesObjects(shown) ? {} : ANY_ARGS) }, requiredArgs);
   const validate = schema === undefined ? undefined : zodValidator(schema, parameters);
-  return {
-    parameters,
-    validateArgs(args) {
-      const missing = missingIssues(args, requiredArgs);
-      const parsed = validate === undefined ? { ok: true as const, value: args } : validate(args);
-      if (!parsed.ok) return { ok: false, issues: [...parsed.issues, ...missing.filter(notAmong(parsed.issues))] };
-      if (missing.length > 0) return { ok: false, issues: missing };
-      if (isArgs(parsed.value)) return { ok: true, value: parsed.value };
-      return {
-        ok: false,
-        issues: [
-          { path: "", code: "not_an_object", message: "The schema turns args into something that is no object." },
-        ],
-      };
-    },
+  const validateArgs: ToolBody["validateArgs"] = (args) => {
+    const missing = missingIssues(args, requiredArgs);
+    const parsed = validate === undefined ? { ok: true as const, value: args } : validate(args);
+    if (!parsed.ok) return { ok: false, issues: [...parsed.issues, ...missing.filter(notAmong(parsed.issues))] };
+    if (missing.length > 0) return { ok: false, issues: missing };
+    return isArgs(parsed.value) ? { ok: true, value: parsed.value } : { ok: false, issues: [NOT_AN_OBJECT] };
   };
+  return { parameters, check: { validateArgs, validatesAtCall: schema !== undefined && !makesJson(schema) } };
 }
+
+const NOT_AN_OBJECT: Issue = {
+  path: "",
+  code: "not_an_object",
+  message: "The schema turns args into something that is no object.",
+};
 
 function refuseNonObject(owner: string, shown: JsonObject): void {
   const { type } = shown;

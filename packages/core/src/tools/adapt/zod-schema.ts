@@ -22,6 +22,16 @@ export function outputJsonSchema(schema: z.ZodType, owner: string): JsonObject {
   return toJsonSchema(schema, "output", owner);
 }
 
+/** Whether all that the schema can make of its input is JSON. */
+export function makesJson(schema: z.ZodType): boolean {
+  try {
+    z.toJSONSchema(schema, { io: "output", unrepresentable: "throw" });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 /** Never throws, whatever the schema's own functions do. */
 export function zodValidator(schema: z.ZodType, shown: JsonObject): (value: unknown) => Validated<unknown> {
   return (value) => {

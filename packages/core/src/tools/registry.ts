@@ -1,0 +1,186 @@
+import type { z } from "zod";
+import { createCostModel, type CostModel } from "../energy/cost-model.ts";
+import { gateError } from "../errors/gate.ts";
+import { registryError } from "../errors/registry.ts";
+import { didYouMean } from "../schema/suggest.ts";
+import type { ToolSummary } from "../schema/tool.ts";
+import type { MCPActionV2 } from "./adapt/action.ts";
+import { adaptTool, type ToolForm } from "./adapt/adapt-tool.ts";
+import type { Provenance } from "./adapt/read-form.ts";
+import type { ToolMetadata } from "./adapt/tool-metadata.ts";
+import { createJsonSchemas, type JsonSchemas } from "./json-schema/json-schemas.ts";
+import { plannerPrompt } from "./planner-prompt.ts";
+import { summaryOf } from "./summary.ts";
+import type { Tool } from "./tool.ts";
+
+export const MAX_TOOLS = 10_000;
+
+export type RegistryChange = { readonly kind: "added" | "removed"; readonly tool: Tool };
+
+/** Spec 1's listing of a tool: what a planner or a person needs to choose it. */
+export type ToolListing = ToolSummary & { readonly name: string };
+
+export type ToolFilter = {
+  /** Only tools that this role may use. */
+  readonly role?: string;
+  /** Only these. */
+  readonly ids?: readonly string[];
+};
+
+/**
+ * Holds every tool that can be called, whatever form it was written in. The static methods are spec 1's and act on
+ * one default registry, made when it is first asked for: the one deliberate global, used where no registry is passed.
+ */
+export class ToolRegistry {
+  static #default: ToolRegistry | undefined;
+
+  readonly #tools = new Map<string, Tool>();
+  readonly #listeners = new Set<(change: RegistryChange) => void>();
+  readonly #schemas: JsonSchemas;
+  readonly #costs: CostModel;
+  #sorted: readonly Tool[] | undefined;
+
+  constructor(deps: { readonly costs?: CostModel; readonly schemas?: JsonSchemas } = {}) {
+    this.#costs = deps.costs ?? createCostModel();
+    this.#schemas = deps.schemas ?? createJsonSchemas();
+  }
+
+  /** Takes in a tool or refuses it with a typed error; a refusal changes nothing. */
+  register<S extends z.ZodType>(tool: ToolMetadata<S>, from?: Provenance): Tool;
+  register<S extends z.ZodObject>(action: MCPActionV2<S>, from?: Provenance): Tool;
+  register(form: ToolForm, from?: Provenance): Tool;
+  register(form: unknown, from: Provenance = {}): Tool {
+    const tool = adaptTool(form, { ...from, schemas: this.#schemas });
+    const earlier = this.#tools.get(tool.id);
+    if (earlier !== undefined) throw duplicate(earlier, tool);
+    if (this.#tools.size >= MAX_TOOLS) {
+      throw registryError("registry_full", `"${tool.id}" is one tool too many: ${String(MAX_TOOLS)} is the limit.`);
+    }
+    this.#tools.set(tool.id, tool);
+    this.#changed({ kind: "added", tool });
+    return tool;
+  }
+
+  /** True when there was such a tool. */
+  unregister(id: string): boolean {
+    const tool = this.#tools.get(id);
+    if (tool === undefined) return false;
+    this.#tools.delete(id);
+    this.#changed({ kind: "removed", tool });
+    return true;
+  }
+
+  get(id: string): Tool | undefined {
+    return this.#tools.get(id);
+  }
+
+  has(id: string): boolean {
+    return this.#tools.has(id);
+  }
+
+  /** Sorted by id. */
+  list(filter: ToolFilter = {}): readonly Tool[] {
+    this.#sorted ??= Object.freeze([...this.#tools.values()].sort((a, b) => (a.id < b.id ? -1 : 1)));
+    const { role, ids } = filter;
+    if (role === undefined && ids === undefined) return this.#sorted;
+    return this.#sorted.filter((tool) => (ids === undefined || ids.includes(tool.id)) && (role === undefined || isForRole(tool, role)));
+  }
+
+  summaries(filter: ToolFilter = {}): readonly ToolSummary[] {
+    return this.list(filter).map((tool) => summaryOf(tool, this.#costs));
+  }
+
+  /** Throws `tool_not_found`, with the id that was most likely meant. */
+  summary(id: string): ToolSummary {
+    const tool = this.#tools.get(id);
+    if (tool === undefined) throw toolNotFound(id, this);
+    return summaryOf(tool, this.#costs);
+  }
+
+  getToolMetadataList(filter: ToolFilter = {}): readonly ToolListing[] {
+    return this.summaries(filter).map((summary) => ({ name: summary.id, ...summary }));
+  }
+
+  buildPlannerPromptWithPathways(filter: ToolFilter = {}): string {
+    return plannerPrompt(this.list(filter));
+  }
+
+  /** Told after each change, and must not throw; returns the way to stop. */
+  onChange(listener: (change: RegistryChange) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  #changed(change: RegistryChange): void {
+    this.#sorted = undefined;
+    for (const listener of this.#listeners) listener(change);
+  }
+
+  static get default(): ToolRegistry {
+    ToolRegistry.#default ??= new ToolRegistry();
+    return ToolRegistry.#default;
+  }
+
+  static register<S extends z.ZodType>(tool: ToolMetadata<S>, from?: Provenance): Tool;
+  static register<S extends z.ZodObject>(action: MCPActionV2<S>, from?: Provenance): Tool;
+  static register(form: ToolForm, from?: Provenance): Tool;
+  static register(form: unknown, from?: Provenance): Tool {
+    return ToolRegistry.default.register(form as ToolForm, from);
+  }
+
+  static unregister(id: string): boolean {
+    return ToolRegistry.default.unregister(id);
+  }
+
+  static get(id: string): Tool | undefined {
+    return ToolRegistry.default.get(id);
+  }
+
+  static has(id: string): boolean {
+    return ToolRegistry.default.has(id);
+  }
+
+  static list(filter?: ToolFilter): readonly Tool[] {
+    return ToolRegistry.default.list(filter);
+  }
+
+  static getToolMetadataList(filter?: ToolFilter): readonly ToolListing[] {
+    return ToolRegistry.default.getToolMetadataList(filter);
+  }
+
+  static buildPlannerPromptWithPathways(filter?: ToolFilter): string {
+    return ToolRegistry.default.buildPlannerPromptWithPathways(filter);
+  }
+}
+
+/** Spec 1's other name for it. */
+export { ToolRegistry as ActionV2Registry };
+
+/** Spec 4's name for what a registry offers to others. */
+export type ICapabilityRegistry = Pick<ToolRegistry, "register" | "unregister" | "get" | "has" | "list">;
+
+/** The role of a caller who named none. */
+export const DEFAULT_ROLE = "general";
+
+/** A tool that names no roles is for all. */
+export function isForRole(tool: Pick<Tool, "applicableRoles">, role: string = DEFAULT_ROLE): boolean {
+  return tool.applicableRoles.length === 0 || tool.applicableRoles.includes(role);
+}
+
+export function toolNotFound(id: string, registry: Pick<ToolRegistry, "list">): ReturnType<typeof gateError> {
+  const ids = registry.list().map((tool) => tool.id);
+  return gateError("tool_not_found", `There is no tool "${id.slice(0, 200)}".${didYouMean(id, ids)}`, {
+    details: { toolId: id.slice(0, 200) },
+  });
+}
+
+function duplicate(earlier: Tool, later: Tool): Error {
+  const message = `There are two tools "${later.id}": one from ${placeOf(earlier)}, one from ${placeOf(later)}. Rename one of them.`;
+  const details = { toolId: later.id, sources: [placeOf(earlier), placeOf(later)] };
+  return registryError("tool_duplicate", message, { details });
+}
+
+function placeOf({ source, origin }: Tool): string {
+  if (source !== undefined) return source;
+  return origin === "registered" ? "a call of register" : `the ${origin}s`;
+}
