@@ -71,6 +71,7 @@ export {
 } from "./schema/session.ts";
 export { didYouMean, suggest } from "./schema/suggest.ts";
 export { Effects, MAX_TOOL_ID_LENGTH, ToolDefinition, ToolId, ToolSummary } from "./schema/tool.ts";
+export { accessError, type AccessErrorCode } from "./errors/access.ts";
 export {
   ErgonError,
   type ErrorOptions,
@@ -94,6 +95,17 @@ export { storeError, type StoreErrorCode } from "./errors/store.ts";
 export { usageError, type UsageErrorCode } from "./errors/usage.ts";
 export { type BlobStore, MAX_BLOB_BYTES } from "./ports/blob-store.ts";
 export { type Clock, isoTime } from "./ports/clock.ts";
+export type {
+  CreateSession,
+  Engine,
+  ExecutePlan,
+  FollowEvents,
+  ListSessions,
+  ReadSession,
+  ResumeSession,
+  SessionRef,
+  SessionView,
+} from "./ports/engine.ts";
 export type { Ids } from "./ports/ids.ts";
 export type { LogFields, Logger } from "./ports/logger.ts";
 export {

@@ -17,6 +17,8 @@ export const Problem = z.object({
   code: z.string(),
   detail: z.string(),
   issues: z.array(z.object({ path: z.string(), code: z.string(), message: z.string() })).optional(),
+  retryable: z.boolean().optional(),
+  details: z.record(z.string(), Json).optional(),
   requestId: z.string().optional(),
 });
 export type Problem = z.infer<typeof Problem>;

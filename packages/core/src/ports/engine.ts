@@ -1,0 +1,65 @@
+import type { JsonObject, Json } from "../schema/json.ts";
+import type { AgenticPlan } from "../schema/plan.ts";
+import type { HistoryEntry, Mode, SessionContext, SessionCore, SessionStatus } from "../schema/session.ts";
+import type { StoredEvent } from "../schema/event.ts";
+import type { Page } from "./state-store.ts";
+
+/*
+ * Runs plans durably. The local form owns a data folder; the remote form is a client of the process that does.
+ * Every call is made by somebody (`owner`); what another made answers `session_not_found`.
+ *
+ * N1  When a call resolves, what it changed survives a crash.
+ * N2  A refused call changes nothing.
+ */
+export type Engine = {
+  createSession(request: CreateSession): Promise<SessionCore>;
+  /** Starts a plan and resolves at once. Throws `plan_invalid` with all problems, `session_busy` while one is unfinished. */
+  executePlan(request: ExecutePlan): Promise<SessionCore>;
+  /** Answers an open wait. Throws `wait_not_open`, `wait_ambiguous`, `resume_input_invalid`. */
+  resume(request: ResumeSession): Promise<SessionCore>;
+  cancel(request: SessionRef): Promise<SessionCore>;
+  readSession(request: ReadSession): Promise<SessionView>;
+  listSessions(request: ListSessions): Promise<Page<SessionCore>>;
+  /** Resolves when the session waits for a person, has ended, or `timeoutMs` have passed. */
+  settled(request: SessionRef & { readonly timeoutMs?: number; readonly signal?: AbortSignal }): Promise<SessionCore>;
+  /** Events after `afterSeq`, then new ones as they come, until the signal aborts. */
+  follow(request: FollowEvents): AsyncIterable<StoredEvent>;
+  readBlob(request: { readonly owner: string; readonly id: string }): Promise<{ readonly bytes: Uint8Array; readonly mediaType: string }>;
+};
+
+export type SessionRef = { readonly owner: string; readonly sessionId: string };
+
+export type CreateSession = {
+  readonly owner: string;
+  readonly sessionId?: string;
+  readonly context?: JsonObject;
+  readonly mode?: Mode;
+  readonly energyBudget?: number;
+};
+
+export type ExecutePlan = SessionRef & { readonly plan: AgenticPlan | string; readonly input?: Json };
+
+export type ResumeSession = SessionRef & {
+  /** A step id, or a wait's path where several visits of one step wait. */
+  readonly step?: string;
+  readonly input?: Json;
+};
+
+export type ReadSession = SessionRef & { readonly historyLimit?: number; readonly historyCursor?: string };
+
+export type SessionView = {
+  readonly core: SessionCore;
+  readonly context: SessionContext;
+  /** Oldest first; the newest ones, with a cursor to those before. */
+  readonly history: readonly HistoryEntry[];
+  readonly nextCursor?: string;
+};
+
+export type ListSessions = {
+  readonly owner: string;
+  readonly status?: readonly SessionStatus[];
+  readonly limit: number;
+  readonly cursor?: string;
+};
+
+export type FollowEvents = { readonly owner: string; readonly sessionId?: string; readonly afterSeq: number; readonly signal: AbortSignal };
