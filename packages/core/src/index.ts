@@ -160,6 +160,19 @@ export {
 } from "./memory/store-refusals.ts";
 export { type ActionRequest, adaptAction, type MCPActionV2 } from "./tools/adapt/action.ts";
 export { adaptPureTool, type PureTool, type PureToolImplementation } from "./tools/adapt/pure-tool.ts";
+export { type ActionDraft, defineAction, defineTool } from "./tools/define.ts";
+export {
+  ActionV2Registry,
+  DEFAULT_ROLE,
+  type ICapabilityRegistry,
+  isForRole,
+  MAX_TOOLS,
+  type RegistryChange,
+  type ToolFilter,
+  type ToolListing,
+  toolNotFound,
+  ToolRegistry,
+} from "./tools/registry.ts";
 export type {
   Infrastructure,
   Issue,
