@@ -123,6 +123,12 @@ describe("compileJsonSchema", () => {
     expect((await compileJsonSchema({ type: "string", format: "byte" }))("QUJD".repeat(10_000)).ok).toBe(true);
   });
 
+  it("keeps the patterns of one schema apart", async () => {
+    const validate = await compileJsonSchema({ properties: { a: { pattern: "^x" }, b: { pattern: "^y" } } });
+    expect(validate({ a: "x", b: "y" }).ok).toBe(true);
+    expect(validate({ a: "x", b: "x" }).ok).toBe(false);
+  });
+
   it("leaves a pattern that it cannot run unchecked only when told so", async () => {
     const schema = { type: "string", pattern: "^(?!x)" };
     await expect(compileJsonSchema(schema)).rejects.toMatchObject({ code: "schema_invalid" });

@@ -99,9 +99,11 @@ function regExpWith(budget: StepBudget): RegExpMaker {
   const make = (source: string): SafePattern => {
     const answer = safePattern(source);
     // Only reached where unsupported patterns are to be ignored: the checker refuses them otherwise.
-    if (!answer.ok) return { test: () => true };
+    if (!answer.ok) return { test: () => true, toString: () => source };
     const { test } = answer.pattern;
     return {
+      // The compiler keeps patterns by their text: without one of its own each would stand for all.
+      toString: () => source,
       test(text) {
         budget.step(1 + (text.length >> 6));
         return test(text);
