@@ -60,6 +60,7 @@ export { LoopReply, LoopState, LoopStatus, LoopType, Score } from "./schema/refi
 export { SandboxRequest, SandboxResult } from "./schema/sandbox.ts";
 export {
   HistoryEntry,
+  isSettled,
   Mode,
   OpenWait,
   SessionContext,

@@ -56,6 +56,12 @@ export const SessionCore = z.object({
 });
 export type SessionCore = z.infer<typeof SessionCore>;
 
+/** Nothing will happen by itself any more: the session has ended, waits for a person, or has no plan. */
+export function isSettled(core: SessionCore): boolean {
+  if (core.status === "running") return false;
+  return core.status !== "paused" || core.waiting.length === 0;
+}
+
 export const StepResult = z.union([z.object({ output: Json }), z.object({ error: ErrorRecord })]);
 export type StepResult = z.infer<typeof StepResult>;
 
