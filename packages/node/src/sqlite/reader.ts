@@ -1,0 +1,24 @@
+import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
+
+/** Different questions that may be kept prepared; the store asks far fewer. */
+export const MAX_PREPARED = 256;
+
+export type Reader = {
+  /** All rows of a query, prepared at its first use. The caller knows the columns: the schema is strict. */
+  readonly all: <Row>(sql: string, ...values: readonly SQLInputValue[]) => readonly Row[];
+};
+
+export function createReader(db: DatabaseSync): Reader {
+  const prepared = new Map<string, StatementSync>();
+  return {
+    all: <Row>(sql: string, ...values: readonly SQLInputValue[]) => {
+      let statement = prepared.get(sql);
+      if (statement === undefined) {
+        if (prepared.size >= MAX_PREPARED) prepared.clear();
+        statement = db.prepare(sql);
+        prepared.set(sql, statement);
+      }
+      return statement.all(...values) as unknown as readonly Row[];
+    },
+  };
+}

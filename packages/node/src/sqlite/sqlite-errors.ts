@@ -1,0 +1,88 @@
+import { type ErgonError, isErgonError, storeError, type StoreErrorCode } from "@ergon/core";
+
+/** What SQLite (or a row that no longer reads) threw, as a store's error. An ErgonError passes through. */
+export function fromSqlite(thrown: unknown, doing: string): ErgonError {
+  if (isErgonError(thrown)) return thrown;
+  if (thrown instanceof SyntaxError) {
+    return storeError(
+      "store_corrupt",
+      `While ${doing}, a row was found that is not JSON. Restore the data folder from a copy.`,
+      { cause: thrown },
+    );
+  }
+  const result = sqliteResult(thrown);
+  const { code, retryable, advice } = meaningOf(result);
+  const said = thrown instanceof Error ? thrown.message : String(thrown);
+  return storeError(code, `While ${doing}, SQLite said: ${said}. ${advice}`, {
+    retryable,
+    details: { sqliteCode: result },
+    cause: thrown,
+  });
+}
+
+type Meaning = { readonly code: StoreErrorCode; readonly retryable: boolean; readonly advice: string };
+
+/** The primary result code of a node:sqlite error: the low byte of the extended one. */
+function sqliteResult(thrown: unknown): number {
+  if (typeof thrown !== "object" || thrown === null || !("errcode" in thrown)) return 0;
+  return typeof thrown.errcode === "number" ? thrown.errcode & 0xff : 0;
+}
+
+function meaningOf(result: number): Meaning {
+  switch (result) {
+    case SQLITE.busy:
+    case SQLITE.locked:
+      return {
+        code: "store_unavailable",
+        retryable: true,
+        advice: "Another process uses this database; end it or wait.",
+      };
+    case SQLITE.full:
+      return {
+        code: "store_unavailable",
+        retryable: true,
+        advice: "The disk is full; nothing was written. Make room.",
+      };
+    case SQLITE.ioError:
+      return {
+        code: "store_unavailable",
+        retryable: true,
+        advice: "The disk did not take it; nothing was written. Check it.",
+      };
+    case SQLITE.noMemory:
+      return { code: "store_unavailable", retryable: true, advice: "Memory ran out; nothing was written." };
+    case SQLITE.permission:
+    case SQLITE.readOnly:
+    case SQLITE.cannotOpen:
+      return {
+        code: "store_unavailable",
+        retryable: false,
+        advice: "Check that the folder exists and may be written.",
+      };
+    case SQLITE.corrupt:
+    case SQLITE.notADatabase:
+      return { code: "store_corrupt", retryable: false, advice: "Restore the data folder from a copy." };
+    case SQLITE.tooBig:
+    case SQLITE.constraint:
+    case SQLITE.mismatch:
+      return { code: "commit_invalid", retryable: false, advice: "Nothing was written." };
+    default:
+      return { code: "store_unavailable", retryable: false, advice: "Nothing was written." };
+  }
+}
+
+const SQLITE = {
+  permission: 3,
+  busy: 5,
+  locked: 6,
+  noMemory: 7,
+  readOnly: 8,
+  ioError: 10,
+  corrupt: 11,
+  full: 13,
+  cannotOpen: 14,
+  tooBig: 18,
+  constraint: 19,
+  mismatch: 20,
+  notADatabase: 26,
+} as const;
