@@ -14,6 +14,7 @@ export {
   SubAgentStatus,
 } from "./schema/hub.ts";
 export {
+  copyJson,
   Json,
   JsonObject,
   jsonProblem,
@@ -172,6 +173,69 @@ export {
   type ToolFilter,
   type ToolListing,
   toolNotFound,
+  ToolRegistry,
+} from "./tools/registry.ts";
+export type {
+  Infrastructure,
+  Issue,
+  ProgressUpdate,
+  Tool,
+  ToolArgs,
+  ToolBody,
+  ToolContext,
+  ToolInvocation,
+  ToolRun,
+  Validated,
+} from "./tools/tool.ts";
+export { type CostModel, createCostModel, type PricedTool } from "./energy/cost-model.ts";
+export { createEnergyLedger, type EnergyLedger, MAX_PENDING_ROWS } from "./energy/ledger.ts";
+export {
+  DEFAULT_REPLENISH_PER_SECOND,
+  EnergyRegulator,
+  MAX_LEVEL,
+  MIN_LEVEL,
+  type Reservation,
+  type Spend,
+  statusAt,
+} from "./energy/regulator.ts";
+export { UNITS_PER_SECOND, unitsForDuration } from "./energy/units.ts";
+export { type ActionRequest, adaptAction, type MCPActionV2 } from "./tools/adapt/action.ts";
+export { adaptTool, type ToolForm } from "./tools/adapt/adapt-tool.ts";
+export { adaptMcpTool, type McpToolOptions } from "./tools/adapt/mcp-tool.ts";
+export {
+  adaptPureTool,
+  type PureTool,
+  type PureToolImplementation,
+  type SchemaProvenance,
+} from "./tools/adapt/pure-tool.ts";
+export type { Provenance } from "./tools/adapt/read-form.ts";
+export { adaptToolMetadata, type ToolMetadata } from "./tools/adapt/tool-metadata.ts";
+export {
+  type AllowedCall,
+  type Caller,
+  type CallNeedingApproval,
+  type CallOutcome,
+  type CheckAnswer,
+  type DeniedCall,
+  type InvokeOptions,
+  type ToolCall,
+} from "./tools/call.ts";
+export { type ActionDraft, defineAction, defineTool } from "./tools/define.ts";
+export { createToolGate, type IToolExecutor, type ToolGate, type ToolGateDeps } from "./tools/gate.ts";
+export { DEFAULT_TIMEOUT_MS } from "./tools/invoke-call.ts";
+export { compileJsonSchema, type JsonSchemaValidator } from "./tools/json-schema/compile.ts";
+export { type SchemaRules } from "./tools/json-schema/check-schema.ts";
+export { createJsonSchemas, type JsonSchemas } from "./tools/json-schema/json-schemas.ts";
+export { offload, type Offloaded, type PendingBlob } from "./tools/offload.ts";
+export { allowAll, type PolicyAnswer, type PolicyQuestion, type ToolPolicy } from "./tools/policy.ts";
+export {
+  ActionV2Registry,
+  DEFAULT_ROLE,
+  type ICapabilityRegistry,
+  isForRole,
+  type RegistryChange,
+  type ToolFilter,
+  type ToolListing,
   ToolRegistry,
 } from "./tools/registry.ts";
 export type {

@@ -83,7 +83,9 @@ export class ToolRegistry {
     this.#sorted ??= Object.freeze([...this.#tools.values()].sort((a, b) => (a.id < b.id ? -1 : 1)));
     const { role, ids } = filter;
     if (role === undefined && ids === undefined) return this.#sorted;
-    return this.#sorted.filter((tool) => (ids === undefined || ids.includes(tool.id)) && (role === undefined || isForRole(tool, role)));
+    return this.#sorted.filter(
+      (tool) => (ids === undefined || ids.includes(tool.id)) && (role === undefined || isForRole(tool, role)),
+    );
   }
 
   summaries(filter: ToolFilter = {}): readonly ToolSummary[] {

@@ -96,7 +96,7 @@ function isPlainFormat(format: unknown): format is (text: string) => boolean {
 type RegExpMaker = NonNullable<NonNullable<Options["code"]>["regExp"]>;
 
 function regExpWith(budget: StepBudget): RegExpMaker {
-  const make = (source: string): SafePattern => {
+  const make = (source: string): SafePattern & { readonly toString: () => string } => {
     const answer = safePattern(source);
     // Only reached where unsupported patterns are to be ignored: the checker refuses them otherwise.
     if (!answer.ok) return { test: () => true, toString: () => source };

@@ -1,0 +1,76 @@
+import type { ErrorValue } from "../errors/ergon-error.ts";
+import type { Logger } from "../ports/logger.ts";
+import type { EnergyRow } from "../schema/energy.ts";
+import type { NewEvent } from "../schema/event.ts";
+import type { Json, JsonObject } from "../schema/json.ts";
+import type { Effects } from "../schema/tool.ts";
+import type { PendingBlob } from "./offload.ts";
+import type { Infrastructure, ProgressUpdate, ToolContext } from "./tool.ts";
+
+export const CALLER_KINDS = ["plan", "loop", "conversation", "http", "mcp", "cli"] as const;
+
+export type Caller = {
+  readonly kind: (typeof CALLER_KINDS)[number];
+  /** The principal: a token's name, or issuer and subject. */
+  readonly owner: string;
+  /** The audience it acts for; `general` when absent. */
+  readonly role?: string;
+  /** A person has said yes to this very call. */
+  readonly approved?: boolean;
+};
+
+/** What is to be called. `context` is read only by tools that require some of it or take defaults from it. */
+export type ToolCall = {
+  readonly toolId: string;
+  readonly args: Readonly<Record<string, unknown>>;
+  readonly context: ToolContext;
+  readonly caller: Caller;
+  readonly sessionId?: string;
+  /** What is left of the session's own budget, open reservations taken off; absent means no budget. */
+  readonly energy?: { readonly remaining?: number };
+  readonly timeoutMs?: number;
+};
+
+export type AllowedCall = {
+  readonly kind: "allowed";
+  readonly toolId: string;
+  /** Defaults merged in. Calling again with these never asks `getDefaultArgs` again: it is user code. */
+  readonly resolvedArgs: JsonObject;
+  readonly argsHash: string;
+  readonly effects: Effects;
+  readonly timeoutMs?: number;
+  readonly reservedUnits: number;
+  /** Args too large for a journal; the caller puts the bytes and keeps the reference. */
+  readonly requestBlob?: PendingBlob;
+};
+
+export type CallNeedingApproval = Omit<AllowedCall, "kind"> & {
+  readonly kind: "needs_approval";
+  readonly reason: string;
+};
+
+export type DeniedCall = { readonly kind: "denied"; readonly error: ErrorValue };
+
+export type CheckAnswer = AllowedCall | CallNeedingApproval | DeniedCall;
+
+export type InvokeOptions = {
+  readonly signal?: AbortSignal;
+  readonly idempotencyKey: string;
+  readonly context: ToolContext;
+  readonly infrastructure?: Infrastructure;
+  readonly progress?: (update: ProgressUpdate) => void;
+  readonly logger?: Logger;
+};
+
+/** What a call leaves for its caller's commit; the gate itself writes nothing. */
+type Settled = {
+  readonly energyUnits: number;
+  readonly durationMs: number;
+  /** To be put before the commit. */
+  readonly blobs: readonly PendingBlob[];
+  readonly rows: { readonly energy: EnergyRow; readonly events: readonly NewEvent[] };
+};
+
+export type CallOutcome =
+  | (Settled & { readonly kind: "ok"; readonly output: Json })
+  | (Settled & { readonly kind: "failed"; readonly error: ErrorValue });

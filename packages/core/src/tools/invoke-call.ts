@@ -1,0 +1,175 @@
+import { errorValue, type ErrorValue } from "../errors/ergon-error.ts";
+import { gateError } from "../errors/gate.ts";
+import { usageError } from "../errors/usage.ts";
+import type { CostModel } from "../energy/cost-model.ts";
+import type { Clock } from "../ports/clock.ts";
+import type { Logger } from "../ports/logger.ts";
+import { copyJson } from "../schema/json.ts";
+import type { AllowedCall, CallOutcome, InvokeOptions } from "./call.ts";
+import { cancelled, errorFrom, failureOf, timedOut } from "./call-failure.ts";
+import { outcomeWithRows, type CallResult } from "./call-outcome.ts";
+import { outputOf } from "./call-output.ts";
+import { createProgress } from "./call-progress.ts";
+import { argsInvalid } from "./check-call.ts";
+import { toolNotFound, type ToolRegistry } from "./registry.ts";
+import type { ToolBodies } from "./tool-bodies.ts";
+import type { Infrastructure, ProgressUpdate, Tool, ToolArgs, ToolBody, ToolRun } from "./tool.ts";
+
+/** For tools and calls that name no time limit of their own. */
+export const DEFAULT_TIMEOUT_MS = 60_000;
+
+export type InvokeDeps = {
+  readonly registry: Pick<ToolRegistry, "get" | "list">;
+  readonly bodies: ToolBodies;
+  readonly costs: CostModel;
+  readonly clock: Clock;
+  readonly logger: Logger;
+};
+
+type Ready = {
+  readonly tool: Tool;
+  readonly body: ToolBody;
+  readonly args: ToolArgs;
+  readonly call: AllowedCall;
+  readonly options: InvokeOptions;
+};
+
+/**
+ * Phase two of the gate. Always resolves, at the latest when the time limit is over: a tool that ignores its signal
+ * holds nobody up, and what it comes to later is logged and dropped. A result that has arrived beats the limit.
+ */
+export function createInvoke(deps: InvokeDeps): (call: AllowedCall, options: InvokeOptions) => Promise<CallOutcome> {
+  const { registry, bodies, costs, clock } = deps;
+
+  return async (call, options) => {
+    if (call?.kind !== "allowed") {
+      throw usageError("input_invalid", "Only a call that the gate has allowed can be made.");
+    }
+    const tool = registry.get(call.toolId);
+    if (tool === undefined) return notBegun(call, toolNotFound(call.toolId, registry).toJSON(), options);
+    try {
+      const loaded = bodies.bodyOf(tool);
+      const body = loaded instanceof Promise ? await loaded : loaded;
+      const args = argsFor(tool, body, call);
+      if (options.signal?.aborted === true) return notBegun(call, neverCalled(call), options);
+      return await run({ tool, body, args, call, options });
+    } catch (thrown) {
+      const error = errorFrom(thrown, () => failureOf(call, thrown));
+      return notBegun(call, error, options);
+    }
+  };
+
+  function run({ tool, body, args, call, options }: Ready): Promise<CallOutcome> {
+    const { toolId } = call;
+    const { signal, idempotencyKey } = options;
+    const startedMs = clock.monotonic();
+    const timeoutMs = call.timeoutMs ?? tool.timeoutMs ?? DEFAULT_TIMEOUT_MS;
+    const controller = new AbortController();
+    let isOver = false;
+    return new Promise((resolve) => {
+      const settle = (result: CallResult): void => {
+        isOver = true;
+        stopTimer();
+        signal?.removeEventListener("abort", onAbort);
+        const durationMs = Math.max(0, clock.monotonic() - startedMs);
+        const energyUnits = costs.settleTool(tool, durationMs);
+        resolve(outcomeWithRows(clock, result, { toolId, idempotencyKey, durationMs, energyUnits }));
+      };
+      const giveUp = (error: ErrorValue, reason: unknown): void => {
+        if (isOver) return;
+        settle({ error });
+        controller.abort(reason);
+      };
+      const onAbort = (): void => giveUp(cancelled(call), signal?.reason);
+      const onDeadline = (): void => {
+        const error = timedOut(call, timeoutMs);
+        giveUp(error, gateError("tool_timeout", error.message));
+      };
+      const stopTimer = clock.after(timeoutMs, onDeadline);
+      signal?.addEventListener("abort", onAbort, { once: true });
+      const toolRun = runOf(tool, controller.signal, options, () => isOver);
+      start(body, args, options, toolRun).then(
+        (returned) => {
+          if (isOver) logLate(tool, options, "A result came after its call was over, and was dropped.");
+          else settle(resultOf(tool, body, returned));
+        },
+        (thrown: unknown) => {
+          if (isOver) logLate(tool, options, "A tool failed after its call was over.");
+          else settle({ error: failureOf(call, thrown) });
+        },
+      );
+    });
+  }
+
+  function runOf(tool: Tool, signal: AbortSignal, options: InvokeOptions, isOver: () => boolean): ToolRun {
+    let logger: Logger | undefined;
+    return {
+      signal,
+      idempotencyKey: options.idempotencyKey,
+      progress: progressOf(options, isOver),
+      // Few tools log, and a child logger costs more than many a tool.
+      get logger() {
+        logger ??= (options.logger ?? deps.logger).child({ toolId: tool.id });
+        return logger;
+      },
+    };
+  }
+
+  function progressOf({ progress, logger = deps.logger }: InvokeOptions, isOver: () => boolean): ToolRun["progress"] {
+    if (progress === undefined) return ignoreProgress;
+    const tell = createProgress({ clock, logger, report: progress });
+    return (update) => {
+      if (!isOver()) tell(update);
+    };
+  }
+
+  function logLate(tool: Tool, { idempotencyKey, logger = deps.logger }: InvokeOptions, message: string): void {
+    logger.warn({ toolId: tool.id, idempotencyKey }, message);
+  }
+
+  /** Nothing was called, so nothing was spent. */
+  function notBegun({ toolId }: AllowedCall, error: ErrorValue, { idempotencyKey }: InvokeOptions): CallOutcome {
+    return outcomeWithRows(clock, { error }, { toolId, idempotencyKey, durationMs: 0, energyUnits: 0 });
+  }
+}
+
+/** Async, so that what the tool throws at once, or a strange thenable, ends as a rejection like any other. */
+async function start(body: ToolBody, args: ToolArgs, options: InvokeOptions, run: ToolRun): Promise<unknown> {
+  const invocation = {
+    args,
+    get context() {
+      return options.context;
+    },
+    infrastructure: options.infrastructure ?? NO_INFRASTRUCTURE,
+  };
+  return await body.run(invocation, run);
+}
+
+/** The tool's own copy: what it does to its args is not what the journal will say it got. */
+function argsFor(tool: Tool, body: ToolBody, call: AllowedCall): ToolArgs {
+  const args = copyJson(call.resolvedArgs);
+  if (body.validatesAtCall !== true) return args;
+  const validated = body.validateArgs(args);
+  if (!validated.ok) throw argsInvalid(tool, validated.issues);
+  return validated.value;
+}
+
+function resultOf(tool: Tool, body: ToolBody, returned: unknown): CallResult {
+  try {
+    return { output: outputOf(tool, body, returned) };
+  } catch (thrown) {
+    const unchecked = (reason: string) =>
+      errorValue("output_invalid", `The result of "${tool.id}" could not be checked: ${reason}`);
+    return { error: errorFrom(thrown, unchecked) };
+  }
+}
+
+function neverCalled({ toolId }: AllowedCall): ErrorValue {
+  return errorValue("cancelled", `"${toolId}" was cancelled before it was called.`, { details: { toolId } });
+}
+
+const NO_INFRASTRUCTURE: Infrastructure = {};
+
+function ignoreProgress(_update: ProgressUpdate): void {
+  // Nobody listens.
+}

@@ -1,0 +1,26 @@
+import type { Json } from "../schema/json.ts";
+import type { Caller } from "./call.ts";
+import type { Tool } from "./tool.ts";
+
+/** What a policy is asked, for each call whose args are valid. */
+export type PolicyQuestion = {
+  readonly tool: Tool;
+  readonly args: Readonly<Record<string, Json>>;
+  readonly argsHash: string;
+  readonly caller: Caller;
+  readonly sessionId?: string;
+  readonly estimatedUnits: number;
+};
+
+export type PolicyAnswer =
+  | { readonly kind: "allow" }
+  | { readonly kind: "needs_approval"; readonly reason: string }
+  | { readonly kind: "deny"; readonly reason: string };
+
+/** Decides who may call what. One that throws or answers anything else denies. */
+export type ToolPolicy = (question: PolicyQuestion) => PolicyAnswer | Promise<PolicyAnswer>;
+
+const ALLOW: PolicyAnswer = { kind: "allow" };
+
+/** For where every caller is the user. */
+export const allowAll: ToolPolicy = () => ALLOW;
