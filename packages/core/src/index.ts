@@ -160,33 +160,6 @@ export {
   sessionCursor,
   writeScopeCursor,
 } from "./memory/store-refusals.ts";
-export { type ActionRequest, adaptAction, type MCPActionV2 } from "./tools/adapt/action.ts";
-export { adaptPureTool, type PureTool, type PureToolImplementation } from "./tools/adapt/pure-tool.ts";
-export { type ActionDraft, defineAction, defineTool } from "./tools/define.ts";
-export {
-  ActionV2Registry,
-  DEFAULT_ROLE,
-  type ICapabilityRegistry,
-  isForRole,
-  MAX_TOOLS,
-  type RegistryChange,
-  type ToolFilter,
-  type ToolListing,
-  toolNotFound,
-  ToolRegistry,
-} from "./tools/registry.ts";
-export type {
-  Infrastructure,
-  Issue,
-  ProgressUpdate,
-  Tool,
-  ToolArgs,
-  ToolBody,
-  ToolContext,
-  ToolInvocation,
-  ToolRun,
-  Validated,
-} from "./tools/tool.ts";
 export { type CostModel, createCostModel, type PricedTool } from "./energy/cost-model.ts";
 export { createEnergyLedger, type EnergyLedger, MAX_PENDING_ROWS } from "./energy/ledger.ts";
 export {
