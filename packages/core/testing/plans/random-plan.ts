@@ -10,6 +10,8 @@ export type RandomPlanOptions = {
   readonly maxDepth?: number;
   readonly maxSteps?: number;
   readonly toolIds?: readonly string[];
+  /** Lets some plans save as `human_input` or `<toolId>_result`, where explicit and implicit writes meet. */
+  readonly implicitNames?: boolean;
 };
 export type RandomPlan = { readonly plan: AgenticPlan; readonly input: Json };
 
@@ -20,10 +22,12 @@ export const TEST_TOOL_IDS = ["test::a", "test::b", "test::c", "test::d"] as con
  * leaves when enough tool calls are in history, or when a counter that grows with every slot has passed its bound.
  */
 export function arbitraryPlan(options: RandomPlanOptions = {}): fc.Arbitrary<RandomPlan> {
-  const { maxDepth = 4, maxSteps = 14, toolIds = TEST_TOOL_IDS } = options;
+  const { maxDepth = 4, maxSteps = 14, toolIds = TEST_TOOL_IDS, implicitNames = false } = options;
   const parts = fc.record({ bones: arbitrarySkeleton(maxDepth, maxSteps), seed: fc.nat(), input: arbitraryInput });
   // A bias to small lengths and seeds would make most plans one plain step.
-  return fc.noBias(parts).map(({ bones, seed, input }) => ({ plan: buildPlan(bones, seed, toolIds), input }));
+  return fc
+    .noBias(parts)
+    .map(({ bones, seed, input }) => ({ plan: buildPlan(bones, seed, { toolIds, implicitNames }), input }));
 }
 
 const text = fc.constantFrom("a", "b", "abc", "yes", "");
@@ -54,9 +58,12 @@ const INPUT_PLACES: readonly Readable[] = [
   { path: "$.promptInput.object..n", kind: "list", sure: true },
 ];
 
-function buildPlan(bones: readonly Bone[], seed: number, toolIds: readonly string[]): AgenticPlan {
+type Fixed = { readonly toolIds: readonly string[]; readonly implicitNames: boolean };
+
+function buildPlan(bones: readonly Bone[], seed: number, { toolIds, implicitNames }: Fixed): AgenticPlan {
   const choice = createChoice(seed);
-  const claimable = choice.percent(10) ? ["human_input", `${choice.of(toolIds)}_result`] : [];
+  const meets = implicitNames && choice.percent(20);
+  const claimable = meets ? ["human_input", `${choice.of(toolIds)}_result`] : [];
   const scope: Scope = { toolIds, depth: 0, loops: 0, places: INPUT_PLACES, calledStepIds: [], claimable };
   const withEnd = choice.percent(75);
   const steps = buildList(bones, scope, withEnd ? "end" : undefined);
@@ -197,7 +204,7 @@ function parallelStep(bone: Bone & { kind: "parallel" }, choice: Choice, scope: 
 
 function loopStep(bone: Bone & { kind: "loop" }, choice: Choice, scope: Scope): PlanStep {
   const [collectionPath, itemKind] = randomCollection(choice, scope, scope.loops === 0 ? 5 : 3);
-  const itemAlias = choice.percent(5) ? "item" : `item-${bone.id}`;
+  const itemAlias = choice.percent(20) ? "item" : `item-${bone.id}`;
   const inner: Scope = { ...scope, depth: scope.depth + 1, loops: scope.loops + 1 };
   addPlace(inner, itemAlias, itemKind);
   addPlace(inner, `${itemAlias}_index`, "number");

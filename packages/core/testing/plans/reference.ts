@@ -31,7 +31,7 @@ export type ReferenceRun = {
   readonly asked: readonly Asked[];
 };
 
-export const MAX_REFERENCE_VISITS = 100_000;
+export const MAX_REFERENCE_VISITS = 20_000;
 
 export function runReference(
   plan: AgenticPlan,
