@@ -206,9 +206,11 @@ export {
   DEFAULT_ROLE,
   type ICapabilityRegistry,
   isForRole,
+  MAX_TOOLS,
   type RegistryChange,
   type ToolFilter,
   type ToolListing,
+  toolNotFound,
   ToolRegistry,
 } from "./tools/registry.ts";
 export type {
