@@ -28,7 +28,10 @@ export async function readEvents(
     if (from > afterSeq) await setImmediate();
     const rows = reader.all<EventColumns>(
       `${SELECT_EVENT} WHERE e.seq > ? AND e.seq <= ?${owner === undefined ? "" : " AND e.owner = ?"} ORDER BY e.seq LIMIT ?`,
-      ...[from, from + SCAN_ROWS, ...(owner === undefined ? [] : [owner]), limit - found.length],
+      from,
+      from + SCAN_ROWS,
+      ...(owner === undefined ? [] : [owner]),
+      limit - found.length,
     );
     found.push(...rows.map(storedEvent));
   }
@@ -51,7 +54,11 @@ function sessionEvents({ all }: Reader, { n, afterSeq, limit, owner }: SessionEv
         AND e.seq BETWEEN p.span * ${String(SPAN_EVENTS)} AND p.span * ${String(SPAN_EVENTS)} + ${String(SPAN_EVENTS - 1)}
         AND e.seq > ? AND e.session_n = p.session_n${owner === undefined ? "" : " AND e.owner = ?"}
       ORDER BY p.span, e.seq LIMIT ?`,
-    ...[n, spanOf(afterSeq), afterSeq, ...(owner === undefined ? [] : [owner]), limit],
+    n,
+    spanOf(afterSeq),
+    afterSeq,
+    ...(owner === undefined ? [] : [owner]),
+    limit,
   );
   return rows.map(storedEvent);
 }
@@ -74,7 +81,9 @@ export async function readEnergy(
     if (from > 0) await setImmediate();
     const [part] = all<{ readonly units: number | null; readonly rows: number }>(
       `SELECT sum(units) AS units, count(*) AS rows FROM energy WHERE id > ? AND id <= ?${conditions}`,
-      ...[from, from + SCAN_ROWS, ...values],
+      from,
+      from + SCAN_ROWS,
+      ...values,
     );
     total = { units: total.units + (part?.units ?? 0), rows: total.rows + (part?.rows ?? 0) };
   }

@@ -1,0 +1,80 @@
+import { mkdirSync } from "node:fs";
+import { readFile, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { type BlobStore, checkBlob, MAX_BLOB_BYTES, missingBlob, storeError } from "@ergon/core";
+import { contentHash } from "./content-hash.ts";
+import { errnoOf, fromFileSystem } from "./file-errors.ts";
+import { createWholeWrites, removeLeftovers } from "./write-whole.ts";
+
+export type FileBlobOptions = { readonly folder: string; readonly maxBytes?: number };
+
+/**
+ * Blobs as files named by their content: `ab/cdef…`. A blob is written elsewhere, synced, and renamed into its place:
+ * what has the name has the bytes. The media type belongs to the reference, not to the file.
+ */
+export function openFileBlobStore({ folder, maxBytes = MAX_BLOB_BYTES }: FileBlobOptions): BlobStore {
+  const scratch = join(folder, "tmp");
+  const whole = createWholeWrites(scratch);
+  let closed = false;
+  try {
+    mkdirSync(scratch, { recursive: true, mode: 0o700 });
+    removeLeftovers(scratch);
+  } catch (thrown) {
+    throw fromFileSystem(thrown, `opening the blob folder ${folder}`);
+  }
+
+  const placeOf = (id: string): string => join(folder, id.slice(0, 2), id.slice(2));
+
+  async function open<T>(doing: string, act: () => Promise<T>): Promise<T> {
+    if (closed) throw storeError("store_closed", "The blob store is closed.");
+    try {
+      return await act();
+    } catch (thrown) {
+      throw fromFileSystem(thrown, doing);
+    }
+  }
+
+  return {
+    put: (given, mediaType) =>
+      open("writing a blob", async () => {
+        checkBlob(given, mediaType, maxBytes);
+        // The caller may change its bytes while this one waits.
+        const bytes = given.slice();
+        const id = await contentHash(bytes);
+        const path = placeOf(id);
+        if ((await sizeOf(path)) !== bytes.byteLength) await whole.write(path, bytes);
+        return { $blob: id, bytes: bytes.byteLength, mediaType };
+      }),
+    get: (id) =>
+      open("reading a blob", async () => {
+        const bytes = ID.test(id) ? await contentOf(placeOf(id)) : undefined;
+        if (bytes === undefined) throw missingBlob(id);
+        if ((await contentHash(bytes)) === id) return bytes;
+        throw storeError(
+          "blob_corrupt",
+          `The bytes of blob ${id} are no longer those it was named after. Restore the file from a copy.`,
+          { details: { id } },
+        );
+      }),
+    has: (id) => open("looking for a blob", async () => ID.test(id) && (await sizeOf(placeOf(id))) !== undefined),
+    close: async () => {
+      closed = true;
+    },
+  };
+}
+
+const ID = /^[0-9a-f]{64}$/;
+
+async function contentOf(path: string): Promise<Uint8Array<ArrayBuffer> | undefined> {
+  const read = await readFile(path).catch(absent);
+  return read === undefined ? undefined : new Uint8Array(read);
+}
+
+async function sizeOf(path: string): Promise<number | undefined> {
+  const found = await stat(path).catch(absent);
+  return found?.isFile() === true ? found.size : undefined;
+}
+
+function absent(thrown: unknown): undefined {
+  if (errnoOf(thrown) !== "ENOENT") throw thrown;
+}
