@@ -1,0 +1,67 @@
+import { type FollowEvents, isErgonError, StoredEvent } from "@ergon/core";
+import { callRemote, guarded, ownerGone, type RemoteTarget } from "./remote-call.ts";
+import { readServerSentEvents } from "./server-sent-events.ts";
+
+/** The owner sends a sign of life every 15 seconds; a silence longer than this is a dead connection. */
+export const MAX_SILENCE_MS = 45_000;
+/** Tries in a row that brought no event, before the owner counts as gone. */
+export const MAX_FRUITLESS_TRIES = 5;
+const FIRST_PAUSE_MS = 50;
+
+/** Goes on behind the last event it saw when the connection breaks, for as long as the owner lives. */
+export async function* followRemote(target: RemoteTarget, request: FollowEvents): AsyncGenerator<StoredEvent> {
+  const { signal } = request;
+  let { afterSeq } = request;
+  let fruitless = 0;
+  while (!signal.aborted) {
+    try {
+      for await (const event of connect(target, { ...request, afterSeq })) {
+        fruitless = 0;
+        afterSeq = event.seq;
+        yield event;
+        if (signal.aborted) return;
+      }
+    } catch (thrown) {
+      if (signal.aborted) return;
+      if (!isErgonError(thrown) || thrown.code !== "owner_gone" || thrown.details?.["sent"] !== true) throw thrown;
+    }
+    fruitless += 1;
+    if (fruitless > MAX_FRUITLESS_TRIES) throw ownerGone("The event stream breaks again and again.", { sent: false });
+    await pause(FIRST_PAUSE_MS * 2 ** fruitless, signal);
+  }
+}
+
+async function* connect(target: RemoteTarget, request: FollowEvents): AsyncGenerator<StoredEvent> {
+  const { owner, sessionId, afterSeq, signal } = request;
+  const silence = new AbortController();
+  const either = AbortSignal.any([signal, silence.signal]);
+  const response = await callRemote(target, {
+    owner,
+    path: sessionId === undefined ? "/events" : `/sessions/${encodeURIComponent(sessionId)}/events`,
+    headers: { accept: "text/event-stream", "last-event-id": String(afterSeq) },
+    signal: either,
+  });
+  let timer = setTimeout(() => silence.abort(), MAX_SILENCE_MS);
+  const frames = readServerSentEvents(response.body ?? new ReadableStream<Uint8Array>());
+  try {
+    for (;;) {
+      const next = await guarded(signal, () => frames.next());
+      if (next.done === true) return;
+      clearTimeout(timer);
+      // While the caller is busy nothing is read, and so nothing is heard: the clock runs only while we listen.
+      if (next.value !== undefined) yield StoredEvent.parse(JSON.parse(next.value.data));
+      timer = setTimeout(() => silence.abort(), MAX_SILENCE_MS);
+    }
+  } finally {
+    clearTimeout(timer);
+    silence.abort();
+  }
+}
+
+async function pause(ms: number, signal: AbortSignal): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, ms);
+  signal.addEventListener("abort", () => resolve(), { once: true });
+  await promise;
+  clearTimeout(timer);
+}

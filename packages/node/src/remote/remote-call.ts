@@ -1,0 +1,96 @@
+import { ErgonError, Problem, storeError } from "@ergon/core";
+
+export type RemoteTarget = { readonly url: string; readonly token: string };
+
+export type RemoteRequest = {
+  readonly owner: string;
+  readonly method?: "GET" | "POST";
+  readonly path: string;
+  readonly query?: Readonly<Record<string, string | undefined>>;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: unknown;
+  readonly signal?: AbortSignal;
+};
+
+/** Asks the owner of the data folder. Throws what it refuses as if it had been thrown here, or `owner_gone`. */
+export async function callRemote(target: RemoteTarget, request: RemoteRequest): Promise<Response> {
+  const { method = "GET", owner, headers, body, signal } = request;
+  const response = await guarded(signal, () =>
+    fetch(addressOf(target, request), {
+      method,
+      headers: {
+        authorization: `Bearer ${target.token}`,
+        "ergon-owner": encodeURIComponent(owner),
+        ...(body === undefined ? {} : { "content-type": "application/json" }),
+        ...headers,
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      ...(signal === undefined ? {} : { signal }),
+      redirect: "error",
+    }),
+  );
+  if (response.ok) return response;
+  throw await refusalOf(response);
+}
+
+export async function readJson(response: Response, signal?: AbortSignal): Promise<unknown> {
+  const body: unknown = await guarded(signal, () => response.json());
+  return body;
+}
+
+/** A connection that breaks says that the owner is gone; an abort of our own passes as it is. */
+export async function guarded<T>(signal: AbortSignal | undefined, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (thrown) {
+    if (signal?.aborted === true) throw thrown;
+    throw ownerGone("The process that owns the data folder is gone.", { sent: !wasRefused(thrown), cause: thrown });
+  }
+}
+
+/** `sent`: it may have done what it was asked, and could not say so. */
+export function ownerGone(
+  message: string,
+  { sent, cause }: { readonly sent: boolean; readonly cause?: unknown },
+): ErgonError {
+  return storeError("owner_gone", message, { retryable: true, details: { sent }, cause });
+}
+
+function addressOf({ url }: RemoteTarget, { path, query = {} }: RemoteRequest): URL {
+  const address = new URL(path, url);
+  for (const [name, value] of Object.entries(query)) if (value !== undefined) address.searchParams.set(name, value);
+  return address;
+}
+
+async function refusalOf(response: Response): Promise<ErgonError> {
+  const text = await guarded(undefined, () => response.text());
+  const problem = problemIn(text);
+  if (problem === undefined || problem.code === "unauthorized") {
+    return ownerGone("Another process answers where the owner of the data folder was.", { sent: false });
+  }
+  if (problem.code === "engine_stopping") {
+    return ownerGone("The process that owns the data folder is shutting down.", { sent: false });
+  }
+  return errorOf(problem);
+}
+
+function problemIn(text: string): Problem | undefined {
+  try {
+    return Problem.parse(JSON.parse(text));
+  } catch {
+    return undefined;
+  }
+}
+
+/** The names under which families keep their findings; on the wire there is one. */
+function errorOf({ code, detail, retryable = false, issues, details, requestId }: Problem): ErgonError {
+  const found = issues === undefined ? {} : { [code === "plan_invalid" ? "problems" : "issues"]: issues };
+  const request = code === "internal" ? { requestId } : {};
+  const all = { ...details, ...found, ...request };
+  return new ErgonError(code, detail, { retryable, ...(Object.keys(all).length === 0 ? {} : { details: all }) });
+}
+
+function wasRefused(thrown: unknown): boolean {
+  const cause: unknown = thrown instanceof Error ? thrown.cause : undefined;
+  return cause instanceof Error && "code" in cause && (cause.code === "ECONNREFUSED" || cause.code === "ENOENT");
+}

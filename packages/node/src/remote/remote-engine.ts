@@ -1,0 +1,105 @@
+/*
+ * The engine of another process, the one that owns the data folder, spoken to over loopback.
+ *
+ * R1  What the owner refuses is thrown here with the same code and details.
+ * R2  When the owner disappears, every promise rejects with `owner_gone` (retryable), so that the caller can claim
+ *     the folder and go on itself. `details.sent` says whether the request may have been carried out.
+ * R3  An event that `follow` gave is not given again, and none is left out, however often the connection breaks.
+ */
+import {
+  type Engine,
+  HistoryEntry,
+  isSettled,
+  MAX_PAGE_ROWS,
+  SessionContext,
+  SessionCore,
+  SessionId,
+  type SessionRef,
+  type SessionView,
+  storeError,
+} from "@ergon/core";
+import { z } from "zod";
+import { followRemote } from "./follow-remote.ts";
+import { callRemote, guarded, readJson, type RemoteRequest, type RemoteTarget } from "./remote-call.ts";
+
+/** How long one request waits for a session to settle; then the next one does. */
+const SETTLE_POLL_MS = 20_000;
+
+const Accepted = z.object({ core: SessionCore });
+const View = z.object({
+  core: SessionCore,
+  context: SessionContext,
+  history: z.array(HistoryEntry),
+  nextCursor: z.string().optional(),
+});
+const SessionPage = z.object({ items: z.array(SessionCore), nextCursor: z.string().optional() });
+
+export function createRemoteEngine(target: RemoteTarget): Engine {
+  return {
+    createSession: async ({ owner, ...body }) =>
+      SessionCore.parse(await ask({ owner, method: "POST", path: "/sessions", body })),
+    executePlan: async ({ plan, input, ...ref }) => {
+      const body = { ...(typeof plan === "string" ? { planId: plan } : { plan }), input };
+      return await change(ref, "execute-plan", body);
+    },
+    resume: async ({ step, input, ...ref }) => await change(ref, "resume", { step, input }),
+    cancel: async (ref) => await change(ref, "cancel", {}),
+    readSession: async ({ historyLimit, historyCursor, ...ref }) => {
+      const query = {
+        limit: historyLimit === undefined ? undefined : pageRows(historyLimit, 0),
+        cursor: historyCursor,
+      };
+      const { nextCursor, ...found } = View.parse(await ask({ owner: ref.owner, path: pathOf(ref), query }));
+      return { ...found, ...(nextCursor === undefined ? {} : { nextCursor }) } satisfies SessionView;
+    },
+    listSessions: async ({ owner, status, limit, cursor }) => {
+      const query = { status: status?.join(","), limit: pageRows(limit, 1), cursor };
+      const { items, nextCursor } = SessionPage.parse(await ask({ owner, path: "/sessions", query }));
+      return { items, ...(nextCursor === undefined ? {} : { nextCursor }) };
+    },
+    settled: async ({ timeoutMs, signal, ...ref }) => {
+      const deadlineMs = timeoutMs === undefined ? Infinity : performance.now() + timeoutMs;
+      for (;;) {
+        const leftMs = Math.max(0, deadlineMs - performance.now());
+        const core = await waitFor(ref, Math.min(leftMs, SETTLE_POLL_MS), signal);
+        if (isSettled(core) || performance.now() >= deadlineMs || signal?.aborted === true) return core;
+      }
+    },
+    follow: (request) => followRemote(target, request),
+    readBlob: async ({ owner, id }) => {
+      const response = await callRemote(target, { owner, path: `/blobs/${encodeURIComponent(id)}` });
+      const bytes = new Uint8Array(await guarded(undefined, () => response.arrayBuffer()));
+      return { bytes, mediaType: response.headers.get("content-type") ?? "application/octet-stream" };
+    },
+  };
+
+  async function ask(request: RemoteRequest): Promise<unknown> {
+    return await readJson(await callRemote(target, request), request.signal);
+  }
+
+  async function change(ref: SessionRef, verb: string, body: unknown): Promise<SessionCore> {
+    return Accepted.parse(await ask({ owner: ref.owner, method: "POST", path: `${pathOf(ref)}/${verb}`, body })).core;
+  }
+
+  async function waitFor(ref: SessionRef, waitMs: number, signal: AbortSignal | undefined): Promise<SessionCore> {
+    const now: RemoteRequest = { owner: ref.owner, path: pathOf(ref), query: { view: "core" } };
+    const wait = { ...now, headers: { prefer: `wait=${(waitMs / 1_000).toFixed(3)}` } };
+    try {
+      const request = signal?.aborted === true ? now : { ...wait, ...(signal === undefined ? {} : { signal }) };
+      return Accepted.parse(await ask(request)).core;
+    } catch (thrown) {
+      if (signal?.aborted !== true) throw thrown;
+      return Accepted.parse(await ask(now)).core;
+    }
+  }
+}
+
+function pathOf({ sessionId }: SessionRef): string {
+  // What cannot be a session's id might mean something else in an address.
+  if (!SessionId.safeParse(sessionId).success) throw storeError("session_not_found", `No session "${sessionId}".`);
+  return `/sessions/${encodeURIComponent(sessionId)}`;
+}
+
+function pageRows(wanted: number, least: number): string {
+  return String(Math.min(Math.max(wanted, least), MAX_PAGE_ROWS));
+}
