@@ -1,0 +1,67 @@
+import { STATUS_CODES } from "node:http";
+import type { Duplex } from "node:stream";
+import type { Logger } from "@ergon/core";
+import type { FastifyReply, FastifyRequest } from "fastify";
+import { httpError, isUnexplained, problemOf } from "./problem.ts";
+import type { Answer } from "./route.ts";
+import { SECURITY_HEADERS } from "./security-headers.ts";
+
+export function sendAnswer(answer: Answer, reply: FastifyReply): FastifyReply {
+  reply.code(answer.status);
+  if (answer.headers !== undefined) reply.headers(answer.headers);
+  if ("body" in answer) return reply.send(answer.body);
+  if ("bytes" in answer) {
+    const { buffer, byteOffset, byteLength } = answer.bytes;
+    return reply.header("content-type", answer.mediaType).send(Buffer.from(buffer, byteOffset, byteLength));
+  }
+  reply.hijack();
+  void answer.stream(reply.raw);
+  return reply;
+}
+
+export function sendProblem(
+  thrown: unknown,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  logger: Logger,
+): FastifyReply {
+  const answer = problemOf(thrown, request.id);
+  if (isUnexplained(answer)) {
+    logger.error(
+      { requestId: request.id, method: request.method, route: request.routeOptions.url, error: thrown },
+      "A request failed.",
+    );
+  }
+  const { problem, headers } = answer;
+  return reply
+    .code(problem.status)
+    .headers({
+      ...SECURITY_HEADERS,
+      ...headers,
+      "x-request-id": request.id,
+      "content-type": "application/problem+json",
+    })
+    .send(JSON.stringify(problem));
+}
+
+/** What the HTTP parser or a time-out refused: there is a socket, but no request yet. */
+export function answerClientError(error: Error & { readonly code?: string }, socket: Duplex): void {
+  if (error.code === "ECONNRESET" || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const status = error.code === "ERR_HTTP_REQUEST_TIMEOUT" ? 408 : error.code === "HPE_HEADER_OVERFLOW" ? 431 : 400;
+  const why =
+    status === 408 ? "The request took too long." : status === 431 ? "The headers are too large." : "This is not HTTP.";
+  const { problem } = problemOf(httpError("bad_request", why), "none");
+  const { requestId: _none, ...rest } = problem;
+  const body = JSON.stringify({ ...rest, status, title: STATUS_CODES[status] });
+  const head = {
+    ...SECURITY_HEADERS,
+    "content-type": "application/problem+json",
+    "content-length": Buffer.byteLength(body),
+    connection: "close",
+  };
+  const lines = Object.entries(head).map(([name, value]) => `${name}: ${value}\r\n`);
+  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join("")}\r\n${body}`);
+}

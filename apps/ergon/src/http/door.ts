@@ -1,0 +1,135 @@
+import type { ServerResponse } from "node:http";
+import { accessError, planError } from "@ergon/core";
+import type { Principal } from "@ergon/node";
+import type { FastifyReply, FastifyRequest } from "fastify";
+import { createHostCheck } from "./allowed-hosts.ts";
+import { authenticate, authorize, ownerOf } from "./auth.ts";
+import type { HttpParts } from "./http-parts.ts";
+import { BODY_LIMITS, type BodyLimits, LOCAL_BODY_LIMITS } from "./json-body.ts";
+import type { Limiter } from "./limits.ts";
+import type { Metrics } from "./metrics.ts";
+import { preferredWaitMs } from "./prefer.ts";
+import type { Access, Asker } from "./route.ts";
+import { SECURITY_HEADERS } from "./security-headers.ts";
+
+declare module "fastify" {
+  interface FastifyContextConfig {
+    access?: Access;
+  }
+}
+
+type DoorParts = Pick<HttpParts, "allowedHosts" | "tokens" | "clock" | "logger"> & {
+  readonly limiter: Limiter;
+  readonly metrics: Metrics;
+  readonly draining: AbortSignal;
+};
+
+export type Door = {
+  /** Lets a request in, or throws why not. */
+  readonly enter: (request: FastifyRequest, reply: FastifyReply) => void;
+  readonly bodyLimits: (request: FastifyRequest) => BodyLimits;
+  readonly asker: (request: FastifyRequest, reply: FastifyReply) => Asker;
+};
+
+type Guest = { readonly principal: Principal; readonly owner: string };
+
+const NOBODY: Guest = {
+  principal: { name: "", scope: "agent", admin: false, local: false, revoked: new AbortController().signal },
+  owner: "",
+};
+
+/** What every request passes on its way in, in this order: host, origin, token, scope, rate. */
+export function createDoor({ allowedHosts, tokens, clock, logger, limiter, metrics, draining }: DoorParts): Door {
+  const checkHost = createHostCheck(allowedHosts);
+  const guests = new WeakMap<FastifyRequest, Guest>();
+
+  const admit = (request: FastifyRequest, access: Access): Guest => {
+    checkHost(request.headers);
+    if (access === "open") return NOBODY;
+    const principal = identify(request);
+    if (draining.aborted)
+      throw planError("engine_stopping", "Ergon is shutting down; try again in a moment.", { retryable: true });
+    authorize(principal, access);
+    return { principal, owner: ownerOf(principal, request.headers["ergon-owner"]) };
+  };
+
+  const identify = (request: FastifyRequest): Principal => {
+    try {
+      return authenticate(request.headers.authorization, tokens);
+    } catch (error) {
+      limiter.stranger(request.ip);
+      throw error;
+    }
+  };
+
+  const guestOf = (request: FastifyRequest): Guest => {
+    const guest = guests.get(request);
+    if (guest === undefined) throw accessError("unauthorized", "The request did not come through the door.");
+    return guest;
+  };
+
+  return {
+    enter: (request, reply) => {
+      const startedMs = clock.monotonic();
+      let leave: (() => void) | undefined;
+      reply.headers(SECURITY_HEADERS).header("x-request-id", request.id);
+      reply.raw.once("close", () => {
+        leave?.();
+        report(request, reply.raw, clock.monotonic() - startedMs);
+      });
+      const guest = admit(request, request.routeOptions.config?.access ?? "agent");
+      if (guest !== NOBODY) leave = limiter.enter(guest.principal);
+      guests.set(request, guest);
+    },
+    bodyLimits: (request) => (guestOf(request).principal.local ? LOCAL_BODY_LIMITS : BODY_LIMITS),
+    asker: (request, reply) => {
+      const { headers, id } = request;
+      const { principal, owner } = guestOf(request);
+      const lastEventId = headers["last-event-id"];
+      return {
+        principal,
+        owner,
+        requestId: id,
+        logger,
+        waitMs: preferredWaitMs(headers["prefer"]),
+        lastEventId: typeof lastEventId === "string" ? lastEventId : undefined,
+        left: () => signalOf(reply.raw, []),
+        dismissed: () => signalOf(reply.raw, [draining, principal.revoked]),
+      };
+    },
+  };
+
+  function report(request: FastifyRequest, { statusCode }: ServerResponse, durationMs: number): void {
+    const { method } = request;
+    const route = request.routeOptions.url ?? "unknown";
+    metrics.request({ method, route, status: statusCode, durationMs });
+    const sessionId = sessionOf(request);
+    const fields = {
+      requestId: request.id,
+      method,
+      route,
+      status: statusCode,
+      durationMs: Math.round(durationMs * 10) / 10,
+      principal: guests.get(request)?.owner,
+      ...(sessionId === undefined ? {} : { sessionId }),
+    };
+    logger.info(fields, "A request was answered.");
+  }
+}
+
+/** Aborts with the response's end, or with one of the others; listens no longer than that. */
+function signalOf(response: ServerResponse, others: readonly AbortSignal[]): AbortSignal {
+  const controller = new AbortController();
+  const abort = (): void => controller.abort();
+  response.once("close", abort);
+  for (const other of others) {
+    if (other.aborted) abort();
+    other.addEventListener("abort", abort, { signal: controller.signal });
+  }
+  return controller.signal;
+}
+
+function sessionOf({ routeOptions, params }: FastifyRequest): string | undefined {
+  if (routeOptions.url?.startsWith("/sessions/:id") !== true) return undefined;
+  return (params as { readonly id?: string }).id;
+}

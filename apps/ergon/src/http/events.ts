@@ -1,0 +1,82 @@
+import { usageError } from "@ergon/core";
+import { z } from "zod";
+import type { EventStreams } from "./event-streams.ts";
+import type { HttpParts } from "./http-parts.ts";
+import type { Limiter } from "./limits.ts";
+import { type Answer, type Asker, route, type Route } from "./route.ts";
+import { noSession, SessionParams } from "./sessions.ts";
+
+const Query = z.strictObject({
+  after: z
+    .union([z.literal("now"), z.coerce.number().int().nonnegative().max(Number.MAX_SAFE_INTEGER)])
+    .optional()
+    .describe("the sequence number to begin behind, for clients that cannot send Last-Event-ID"),
+});
+const ANSWERS = {
+  200: {
+    description: "Server-sent events; id is the sequence number",
+    schema: z.string(),
+    mediaType: "text/event-stream",
+  },
+};
+
+type Parts = Pick<HttpParts, "engine" | "outbox"> & { readonly streams: EventStreams; readonly limiter: Limiter };
+
+export function eventRoutes({ engine, outbox, streams, limiter }: Parts): readonly Route[] {
+  return [
+    route({
+      method: "GET",
+      path: "/sessions/:id/events",
+      operationId: "followSession",
+      summary: "A session's events from its beginning, then live",
+      access: "agent",
+      params: SessionParams,
+      unknown: noSession,
+      query: Query,
+      answers: ANSWERS,
+      handle: async ({ params, query }, asker) => {
+        await engine.settled({ owner: asker.owner, sessionId: params.id, timeoutMs: 0 });
+        return await stream(asker, query.after ?? 0, params.id);
+      },
+    }),
+    route({
+      method: "GET",
+      path: "/events",
+      operationId: "followAll",
+      summary: "Events of all your sessions, live",
+      access: "agent",
+      query: Query,
+      answers: ANSWERS,
+      handle: ({ query }, asker) => stream(asker, query.after ?? "now"),
+    }),
+  ];
+
+  async function stream(asker: Asker, after: number | "now", sessionId?: string): Promise<Answer> {
+    const { owner, principal, requestId } = asker;
+    const afterSeq = begin(asker.lastEventId, after, await outbox.lastSeq());
+    const leave = limiter.enterStream(principal);
+    const session = sessionId === undefined ? {} : { sessionId };
+    return {
+      status: 200,
+      stream: (response) =>
+        streams
+          .run(
+            response,
+            { "x-request-id": requestId },
+            (signal) => engine.follow({ owner, afterSeq, signal, ...session }),
+            asker.dismissed(),
+          )
+          .finally(leave),
+    };
+  }
+}
+
+function begin(lastEventId: string | undefined, after: number | "now", lastSeq: number): number {
+  const seen = lastEventId === undefined ? undefined : Number(lastEventId);
+  if (seen !== undefined && (!Number.isSafeInteger(seen) || seen < 0)) {
+    throw usageError("input_invalid", "Last-Event-ID must be a sequence number from an id: line.");
+  }
+  if (seen === undefined) return after === "now" ? lastSeq : after;
+  // An id from the future was given by another store: what this one has is all new to the reader.
+  return seen > lastSeq ? 0 : seen;
+}

@@ -1,0 +1,74 @@
+import type {
+  AgenticPlan,
+  Clock,
+  Engine,
+  EventQuery,
+  Json,
+  JsonObject,
+  Logger,
+  PlanProblem,
+  StoredEvent,
+  ToolSummary,
+} from "@ergon/core";
+import type { TokenBook } from "@ergon/node";
+import type { RequestLimits } from "./limits.ts";
+import type { StreamTimes } from "./event-streams.ts";
+
+/** What the server puts on the wire; made elsewhere, so that the server itself knows neither store nor gate. */
+export type HttpParts = {
+  readonly engine: Engine;
+  readonly outbox: Outbox;
+  readonly tools: ToolShelf;
+  readonly plans: PlanShelf;
+  readonly tokens: TokenBook;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly version: string;
+  /** Names that requests may carry beside those of this machine. */
+  readonly allowedHosts: readonly string[];
+  readonly activeRuns: () => number;
+  /** False while sessions of an earlier process are still being taken up. */
+  readonly isReady: () => boolean;
+  readonly limits?: RequestLimits;
+  readonly streamTimes?: StreamTimes;
+  readonly requestTimes?: RequestTimes;
+};
+
+export type Outbox = {
+  readonly lastSeq: () => Promise<number>;
+  readonly read: (query: EventQuery) => Promise<readonly StoredEvent[]>;
+};
+
+export type ToolShelf = {
+  readonly list: () => readonly ToolSummary[];
+  readonly call: (request: CallTool) => Promise<CalledTool>;
+};
+
+export type CallTool = {
+  readonly owner: string;
+  readonly toolId: string;
+  readonly args: JsonObject;
+  readonly sessionId?: string;
+  readonly signal: AbortSignal;
+};
+
+export type CalledTool =
+  | { readonly kind: "finished"; readonly output: Json }
+  | { readonly kind: "needs_approval"; readonly approvalId: string };
+
+export type PlanShelf = {
+  readonly list: () => readonly AgenticPlan[];
+  readonly get: (planId: string) => AgenticPlan | undefined;
+  readonly validate: (plan: unknown, input: Json | undefined) => Promise<PlanReport>;
+};
+
+export type PlanReport = {
+  readonly ok: boolean;
+  readonly problems: readonly PlanProblem[];
+  readonly estimate?: { readonly energyUnits: number } | undefined;
+};
+
+/** How long a client may take to say what it wants. */
+export type RequestTimes = { readonly headersMs: number; readonly requestMs: number; readonly idleMs: number };
+
+export const REQUEST_TIMES: RequestTimes = { headersMs: 10_000, requestMs: 30_000, idleMs: 65_000 };

@@ -1,0 +1,41 @@
+import { usageError } from "@ergon/core";
+import { route, type Route } from "./route.ts";
+
+/** Doors that CONTRACT names and that come in a later version: known, and refused by name. */
+const LATER = [
+  ["POST", "/sessions/:id/fork", "Forking a session"],
+  ["GET", "/conversations", "Conversations"],
+  ["GET", "/conversations/:id", "Conversations"],
+  ["GET", "/conversations/:id/events", "Conversations"],
+  ["POST", "/message", "Conversations"],
+  ["GET", "/energy", "The energy pool"],
+  ["POST", "/loop", "The planner loop"],
+  ["GET", "/approvals", "Approvals"],
+  ["POST", "/approvals/:id", "Approvals"],
+  ["GET", "/servers", "MCP servers"],
+  ["POST", "/servers", "MCP servers"],
+  ["PATCH", "/servers/:id", "MCP servers"],
+  ["DELETE", "/servers/:id", "MCP servers"],
+  ["POST", "/servers/:id/test", "MCP servers"],
+  ["POST", "/subagent/requests", "The sub-agent"],
+  ["GET", "/subagent/requests/:id", "The sub-agent"],
+  ["DELETE", "/subagent/requests/:id", "The sub-agent"],
+  ["GET", "/loops", "Refinement loops"],
+  ["GET", "/loops/:id", "Refinement loops"],
+] as const;
+
+export function laterRoutes(): readonly Route[] {
+  return LATER.map(([method, path, what]) =>
+    route({
+      method,
+      path,
+      operationId: `later${method}${path.replaceAll(/\W+/g, "-")}`,
+      summary: `${what}: not in this version yet`,
+      access: "agent",
+      answers: {},
+      handle: () => {
+        throw usageError("not_available", `${what} come${what.endsWith("s") ? "" : "s"} in a later version of Ergon.`);
+      },
+    }),
+  );
+}

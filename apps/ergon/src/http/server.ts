@@ -1,0 +1,147 @@
+/*
+ * The HTTP server: Fastify carries the bytes, the route files say what is asked and answered.
+ *
+ * H1  Nothing behind the door is reached by a request with a wrong Host or Origin, without a known token, or with a
+ *     body over its limits.
+ * H2  Every refusal is a problem document with a code and a request id; what we did not foresee shows nothing else.
+ * H3  After `close` nothing is left open: what waits is dismissed at once, what works has `graceMs`.
+ */
+import { randomBytes } from "node:crypto";
+import type { IncomingMessage } from "node:http";
+import type { AddressInfo } from "node:net";
+import { fastify, type FastifyInstance, type FastifyRequest } from "fastify";
+import { answerClientError, sendAnswer, sendProblem } from "./answers.ts";
+import { blobRoutes } from "./blobs.ts";
+import { capabilityRoutes } from "./capabilities.ts";
+import { createDoor } from "./door.ts";
+import { createEventStreams } from "./event-streams.ts";
+import { eventRoutes } from "./events.ts";
+import { healthRoutes } from "./health.ts";
+import { type HttpParts, REQUEST_TIMES } from "./http-parts.ts";
+import { readJsonBody } from "./json-body.ts";
+import { laterRoutes } from "./later.ts";
+import { createLimiter } from "./limits.ts";
+import { createMetrics } from "./metrics.ts";
+import { openApiRoute } from "./openapi.ts";
+import { planRoutes } from "./plans.ts";
+import { httpError } from "./problem.ts";
+import type { Route } from "./route.ts";
+import { sessionRoutes } from "./sessions.ts";
+import { tokenRoutes } from "./tokens.ts";
+import { toolRoutes } from "./tools.ts";
+
+export const MAX_CONNECTIONS = 10_000;
+export const MAX_HEADER_BYTES = 16 * 1024;
+const MAX_PARAM_LENGTH = 512;
+
+export type HttpServer = {
+  /** Port 0 picks a free one. Resolves with the address once requests are accepted. */
+  readonly listen: (host: string, port: number) => Promise<string>;
+  readonly close: (options?: { readonly graceMs?: number }) => Promise<void>;
+};
+
+export function createHttpServer(parts: HttpParts): HttpServer {
+  const draining = new AbortController();
+  const streams = createEventStreams(parts.streamTimes);
+  const limiter = createLimiter(parts.clock, parts.limits);
+  const metrics = createMetrics({ activeRuns: parts.activeRuns, eventStreams: streams.count });
+  const door = createDoor({ ...parts, limiter, metrics, draining: draining.signal });
+  const isDraining = (): boolean => draining.signal.aborted;
+  const routes = [
+    ...sessionRoutes(parts),
+    ...eventRoutes({ ...parts, streams, limiter }),
+    ...planRoutes(parts.plans),
+    ...toolRoutes(parts.tools),
+    ...capabilityRoutes(parts),
+    ...blobRoutes(parts.engine),
+    ...tokenRoutes(parts.tokens),
+    ...healthRoutes({ ...parts, streams, metrics, isDraining }),
+    ...laterRoutes(),
+  ];
+  const app = createApp(parts);
+  app.addHook("onRequest", (request, reply, done) => {
+    try {
+      door.enter(request, reply);
+      done();
+    } catch (error) {
+      done(error as Error);
+    }
+  });
+  app.addContentTypeParser("application/json", (request: FastifyRequest, payload: IncomingMessage) =>
+    readJsonBody(payload, door.bodyLimits(request)),
+  );
+  app.setErrorHandler((error, request, reply) => sendProblem(error, request, reply, parts.logger));
+  app.setNotFoundHandler((request, reply) => sendProblem(unknownRoute(app, request), request, reply, parts.logger));
+  for (const route of [...routes, openApiRoute(routes, parts.version)]) addRoute(app, route, door.asker);
+
+  return {
+    listen: async (host, port) => {
+      await app.listen({ host, port });
+      app.server.maxConnections = MAX_CONNECTIONS;
+      const { address, port: bound, family } = app.server.address() as AddressInfo;
+      return `http://${family === "IPv6" ? `[${address}]` : address}:${bound}`;
+    },
+    close: async ({ graceMs = 0 } = {}) => {
+      draining.abort();
+      const closed = app.close();
+      app.server.closeIdleConnections();
+      const cut = setTimeout(() => app.server.closeAllConnections(), graceMs);
+      await closed;
+      clearTimeout(cut);
+    },
+  };
+}
+
+function createApp({ requestTimes: times = REQUEST_TIMES, logger }: HttpParts): FastifyInstance {
+  const process = randomBytes(6).toString("base64url");
+  let requests = 0;
+  const app = fastify({
+    logger: false,
+    genReqId: () => `${process}-${(requests += 1).toString(36)}`,
+    requestTimeout: times.requestMs,
+    keepAliveTimeout: times.idleMs,
+    http: {
+      headersTimeout: times.headersMs,
+      maxHeaderSize: MAX_HEADER_BYTES,
+      connectionsCheckingInterval: Math.max(100, Math.min(times.headersMs / 2, 5_000)),
+    },
+    forceCloseConnections: false,
+    return503OnClosing: false,
+    exposeHeadRoutes: false,
+    routerOptions: { maxParamLength: MAX_PARAM_LENGTH },
+    clientErrorHandler: (error, socket) => answerClientError(error, socket),
+    frameworkErrors: (error, request, reply) => void sendProblem(error, request, reply, logger),
+    // Requests are checked by their Zod schemas; Fastify's own compilers would cost a third of the start.
+    schemaController: { compilersFactory: { buildValidator: uncompiled, buildSerializer: uncompiled } },
+  });
+  app.removeAllContentTypeParsers();
+  return app;
+}
+
+function uncompiled(): never {
+  throw new Error("Routes have no schemas for Fastify to compile.");
+}
+
+function addRoute(app: FastifyInstance, route: Route, askerOf: ReturnType<typeof createDoor>["asker"]): void {
+  const isStream = Object.values(route.answers).some(({ mediaType }) => mediaType === "text/event-stream");
+  app.route({
+    method: route.method,
+    url: route.path,
+    exposeHeadRoute: route.method === "GET" && !isStream,
+    config: { access: route.access },
+    handler: async (request, reply) => {
+      const { params, query, body } = request;
+      return sendAnswer(await route.handle({ params, query, body }, askerOf(request, reply)), reply);
+    },
+  });
+}
+
+const METHODS = ["GET", "HEAD", "POST", "PATCH", "DELETE"] as const;
+
+function unknownRoute(app: FastifyInstance, { method, url }: { readonly method: string; readonly url: string }): Error {
+  const [path = "/"] = url.split("?");
+  const allow = METHODS.filter((known) => app.findRoute({ method: known, url: path }) !== null);
+  if (allow.length === 0)
+    return httpError("route_not_found", `There is nothing at this address. GET /openapi.json lists what there is.`);
+  return httpError("method_not_allowed", `${method} is not possible here.`, { details: { allow: allow.join(", ") } });
+}

@@ -1,0 +1,248 @@
+import {
+  accessError,
+  type AgenticPlan,
+  HistoryEntry,
+  isSettled,
+  Json,
+  JsonObject,
+  MAX_PAGE_ROWS,
+  Mode,
+  PlanId,
+  SessionContext,
+  SessionCore,
+  SessionId,
+  SessionStatus,
+  storeError,
+  StoredEvent,
+} from "@ergon/core";
+import { z } from "zod";
+import type { HttpParts } from "./http-parts.ts";
+import { type Answer, type Asker, route, type Route } from "./route.ts";
+
+const DEFAULT_PAGE_ROWS = 100;
+
+export const SessionParams = z.object({ id: SessionId });
+export const noSession = ({ id = "" }: Readonly<Record<string, string>>): Error =>
+  storeError("session_not_found", `No session "${id}".`);
+
+const Limit = z.coerce.number().int().min(1).max(MAX_PAGE_ROWS);
+const Cursor = z.string().min(1).max(1_000);
+
+const Statuses = z
+  .union([z.string(), z.array(z.string())])
+  .transform((given) => (typeof given === "string" ? given.split(",") : given))
+  .pipe(z.array(SessionStatus).min(1));
+
+const CreateBody = z.strictObject({
+  context: JsonObject.optional(),
+  mode: Mode.optional(),
+  energyBudget: z.number().nonnegative().optional(),
+  sessionId: SessionId.optional().describe("only for processes on the same data folder"),
+});
+
+const ExecuteBody = z
+  .strictObject({
+    planId: PlanId.optional(),
+    plan: JsonObject.optional().describe("an AgenticPlan; what is wrong with it is said in `issues`"),
+    input: Json.optional(),
+  })
+  .refine(
+    ({ planId, plan }) => (planId === undefined) !== (plan === undefined),
+    'give "planId" or "plan", one of them',
+  );
+
+const ResumeBody = z.strictObject({ input: Json.optional(), step: z.string().min(1).max(10_000).optional() });
+
+export const CoreAnswer = z.object({ core: SessionCore });
+export const ViewAnswer = z.object({
+  core: SessionCore,
+  context: SessionContext.optional(),
+  history: z.array(HistoryEntry).optional(),
+  nextCursor: z.string().optional(),
+});
+
+export function sessionRoutes({ engine, outbox }: Pick<HttpParts, "engine" | "outbox">): readonly Route[] {
+  return [
+    route({
+      method: "POST",
+      path: "/sessions",
+      operationId: "createSession",
+      summary: "Make a session",
+      access: "agent",
+      body: CreateBody,
+      answers: { 201: { description: "The session", schema: SessionCore } },
+      handle: async ({ body }, { owner, principal }) => {
+        if (body.sessionId !== undefined && !principal.local) {
+          throw accessError("forbidden", "Session ids are given by Ergon; leave sessionId out.");
+        }
+        const core = await engine.createSession({ owner, ...body } as Parameters<typeof engine.createSession>[0]);
+        return { status: 201, headers: { location: `/sessions/${encodeURIComponent(core.sessionId)}` }, body: core };
+      },
+    }),
+    route({
+      method: "GET",
+      path: "/sessions",
+      operationId: "listSessions",
+      summary: "Your sessions, newest first",
+      access: "agent",
+      query: z.strictObject({
+        status: Statuses.optional(),
+        limit: Limit.default(DEFAULT_PAGE_ROWS),
+        cursor: Cursor.optional(),
+      }),
+      answers: {
+        200: {
+          description: "A page",
+          schema: z.object({ items: z.array(SessionCore), nextCursor: z.string().optional() }),
+        },
+      },
+      handle: async ({ query: { status, limit, cursor } }, { owner }) => {
+        const page = await engine.listSessions({
+          owner,
+          limit,
+          ...(status === undefined ? {} : { status }),
+          ...(cursor === undefined ? {} : { cursor }),
+        });
+        return { status: 200, body: page };
+      },
+    }),
+    route({
+      method: "GET",
+      path: "/sessions/:id",
+      operationId: "readSession",
+      summary: "A session; with Prefer: wait, once it has settled",
+      access: "agent",
+      waits: true,
+      params: SessionParams,
+      unknown: noSession,
+      query: z.strictObject({
+        limit: z.coerce.number().int().min(0).max(MAX_PAGE_ROWS).optional(),
+        cursor: Cursor.optional(),
+        view: z.enum(["full", "core"]).optional(),
+      }),
+      answers: { 200: { description: "The session; context and history unless ?view=core", schema: ViewAnswer } },
+      handle: async ({ params, query: { limit, cursor, view } }, asker) => {
+        const ref = { owner: asker.owner, sessionId: params.id };
+        const waited = asker.waitMs !== undefined;
+        if (waited || view === "core") {
+          const core = await settled(ref, asker);
+          if (view === "core") return { status: 200, body: { core } };
+        }
+        const found = await engine.readSession({
+          ...ref,
+          ...(limit === undefined ? {} : { historyLimit: limit }),
+          ...(cursor === undefined ? {} : { historyCursor: cursor }),
+        });
+        return { status: 200, body: found };
+      },
+    }),
+    route({
+      method: "GET",
+      path: "/sessions/:id/trace",
+      operationId: "traceSession",
+      summary: "All that happened in a session, oldest first",
+      access: "agent",
+      params: SessionParams,
+      unknown: noSession,
+      query: z.strictObject({
+        limit: Limit.default(MAX_PAGE_ROWS),
+        cursor: z.coerce.number().int().nonnegative().max(Number.MAX_SAFE_INTEGER).default(0),
+      }),
+      answers: {
+        200: {
+          description: "A page",
+          schema: z.object({ items: z.array(StoredEvent), nextCursor: z.string().optional() }),
+        },
+      },
+      handle: async ({ params, query: { limit, cursor } }, { owner }) => {
+        await engine.settled({ owner, sessionId: params.id, timeoutMs: 0 });
+        const items = await outbox.read({ owner, sessionId: params.id, afterSeq: cursor, limit });
+        const last = items.length === limit ? items.at(-1) : undefined;
+        return { status: 200, body: { items, ...(last === undefined ? {} : { nextCursor: String(last.seq) }) } };
+      },
+    }),
+    route({
+      method: "POST",
+      path: "/sessions/:id/execute-plan",
+      operationId: "executePlan",
+      summary: "Run a plan in a session",
+      access: "agent",
+      waits: true,
+      params: SessionParams,
+      unknown: noSession,
+      body: ExecuteBody,
+      answers: ACCEPTED,
+      handle: async ({ params, body }, asker) => {
+        const ref = { owner: asker.owner, sessionId: params.id };
+        // Preflight reads an inline plan as the stranger that it is, and names all that is wrong with it.
+        const plan = body.planId ?? (body.plan as unknown as AgenticPlan);
+        const core = await engine.executePlan({
+          ...ref,
+          plan,
+          ...(body.input === undefined ? {} : { input: body.input }),
+        });
+        asker.logger.info({ sessionId: params.id, planId: core.currentPlanId }, "A plan was started.");
+        return await accepted(core, asker);
+      },
+    }),
+    route({
+      method: "POST",
+      path: "/sessions/:id/resume",
+      operationId: "resumeSession",
+      summary: "Answer what a session waits for",
+      access: "agent",
+      waits: true,
+      params: SessionParams,
+      unknown: noSession,
+      body: ResumeBody,
+      answers: ACCEPTED,
+      handle: async ({ params, body }, asker) => {
+        const { input, step } = body;
+        const core = await engine.resume({
+          owner: asker.owner,
+          sessionId: params.id,
+          ...(input === undefined ? {} : { input }),
+          ...(step === undefined ? {} : { step }),
+        });
+        return await accepted(core, asker);
+      },
+    }),
+    route({
+      method: "POST",
+      path: "/sessions/:id/cancel",
+      operationId: "cancelSession",
+      summary: "Cancel what a session does",
+      access: "agent",
+      waits: true,
+      params: SessionParams,
+      unknown: noSession,
+      body: z.strictObject({}),
+      answers: ACCEPTED,
+      handle: async ({ params }, asker) =>
+        await accepted(await engine.cancel({ owner: asker.owner, sessionId: params.id }), asker),
+    }),
+  ];
+
+  /** 202 at once, or 200 with all of it when the caller prefers to wait and it settles in time. */
+  async function accepted(core: SessionCore, asker: Asker): Promise<Answer> {
+    if (asker.waitMs === undefined) return { status: 202, body: { core } };
+    const ref = { owner: asker.owner, sessionId: core.sessionId };
+    const headers = { "preference-applied": `wait=${String(Math.ceil(asker.waitMs / 1_000))}` };
+    const later = await settled(ref, asker);
+    if (!isSettled(later)) return { status: 202, headers, body: { core: later } };
+    return { status: 200, headers, body: await engine.readSession(ref) };
+  }
+
+  async function settled(
+    ref: { readonly owner: string; readonly sessionId: string },
+    { waitMs = 0, dismissed }: Asker,
+  ): Promise<SessionCore> {
+    const signal = waitMs === 0 ? {} : { signal: dismissed() };
+    return await engine.settled({ ...ref, timeoutMs: waitMs, ...signal });
+  }
+}
+
+const ACCEPTED = {
+  202: { description: "Accepted; the session goes on by itself", schema: CoreAnswer },
+  200: { description: "With Prefer: wait, the session as it settled", schema: ViewAnswer },
+};

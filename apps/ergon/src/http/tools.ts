@@ -1,0 +1,42 @@
+import { gateError, Json, JsonObject, SessionId, ToolId, ToolSummary } from "@ergon/core";
+import { z } from "zod";
+import type { ToolShelf } from "./http-parts.ts";
+import { route, type Route } from "./route.ts";
+
+const noTool = ({ id = "" }: Readonly<Record<string, string>>): Error =>
+  gateError("tool_not_found", `There is no tool "${id}".`, { details: { toolId: id } });
+
+export function toolRoutes(tools: ToolShelf): readonly Route[] {
+  return [
+    route({
+      method: "GET",
+      path: "/tools",
+      operationId: "listTools",
+      summary: "The tools that can be called",
+      access: "agent",
+      answers: { 200: { description: "All tools", schema: z.object({ items: z.array(ToolSummary) }) } },
+      handle: () => ({ status: 200, body: { items: tools.list() } }),
+    }),
+    route({
+      method: "POST",
+      path: "/tools/:id/call",
+      operationId: "callTool",
+      summary: "Call a tool",
+      access: "agent",
+      params: z.object({ id: ToolId }),
+      unknown: noTool,
+      body: z.strictObject({ args: JsonObject.default({}), sessionId: SessionId.optional() }),
+      answers: {
+        200: { description: "What the tool gave", schema: z.object({ output: Json }) },
+        202: { description: "A person must approve it first", schema: z.object({ approvalId: z.string() }) },
+      },
+      handle: async ({ params, body }, { owner, left }) => {
+        const { args, sessionId } = body;
+        const session = sessionId === undefined ? {} : { sessionId };
+        const called = await tools.call({ owner, toolId: params.id, args, signal: left(), ...session });
+        if (called.kind === "finished") return { status: 200, body: { output: called.output } };
+        return { status: 202, body: { approvalId: called.approvalId } };
+      },
+    }),
+  ];
+}
