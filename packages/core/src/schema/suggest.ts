@@ -1,5 +1,5 @@
 /** Longer words are compared by their beginnings only, so that a suggestion never costs real time. */
-export const MAX_SUGGEST_LENGTH = 64;
+const MAX_SUGGEST_LENGTH = 64;
 export const MAX_SUGGEST_CANDIDATES = 10_000;
 
 /** The candidate that a mistyped word most likely meant, or undefined when none is near. */

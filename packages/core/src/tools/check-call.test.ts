@@ -5,6 +5,7 @@ import { silentLogger } from "../memory/logger.ts";
 import { INLINE_LIMIT_BYTES } from "../schema/blob.ts";
 import { sha256Hex } from "../schema/hash.ts";
 import type { AllowedCall, CheckAnswer, DeniedCall, ToolCall } from "./call.ts";
+import { MAX_ARGS_LENGTH } from "./check-call.ts";
 import { defineAction } from "./define.ts";
 import { createToolGate, type ToolGate } from "./gate.ts";
 import type { ToolPolicy } from "./policy.ts";
@@ -191,6 +192,18 @@ describe("check", () => {
     expect(large.requestBlob?.ref).toMatchObject({ $blob: large.argsHash, bytes: INLINE_LIMIT_BYTES + 1 });
     expect(large.requestBlob?.bytes).toHaveLength(INLINE_LIMIT_BYTES + 1);
   });
+
+  it("has a bound for args", () => {
+    const textOf = (length: number) => ({
+      toolId: "anything",
+      args: { text: "x".repeat(length - '{"text":""}'.length) },
+    });
+    expect(allowed(check(gate, textOf(MAX_ARGS_LENGTH))).requestBlob?.ref.bytes).toBe(MAX_ARGS_LENGTH);
+    expect(denied(check(gate, textOf(MAX_ARGS_LENGTH + 1)))).toMatchObject({
+      code: "args_invalid",
+      details: { issues: [{ code: "too_large" }] },
+    });
+  }, 30_000);
 
   it("charges the session's own budget, to the last unit", () => {
     expect(check(gate, { toolId: "priced", energy: { remaining: 5 } })).toMatchObject({

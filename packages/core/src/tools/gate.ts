@@ -20,7 +20,7 @@ import type { ToolRegistry } from "./registry.ts";
 import { createToolBodies } from "./tool-bodies.ts";
 import type { MaybePromise } from "./tool.ts";
 
-export type { AllowedCall, CallOutcome, CheckAnswer, InvokeOptions, ToolCall } from "./call.ts";
+export type { AllowedCall, CallOutcome, CheckAnswer } from "./call.ts";
 export type { PendingBlob } from "./offload.ts";
 
 export type ToolGate = {

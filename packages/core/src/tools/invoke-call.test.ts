@@ -8,6 +8,7 @@ import type { Clock } from "../ports/clock.ts";
 import { INLINE_LIMIT_BYTES } from "../schema/blob.ts";
 import type { Effects } from "../schema/tool.ts";
 import type { AllowedCall, CallOutcome, InvokeOptions } from "./call.ts";
+import { MAX_ERROR_MESSAGE } from "./call-failure.ts";
 import { MAX_OUTPUT_LENGTH } from "./call-output.ts";
 import { MAX_PROGRESS_MESSAGE, MAX_PROGRESS_PER_SECOND } from "./call-progress.ts";
 import { createToolGate } from "./gate.ts";
@@ -340,7 +341,10 @@ describe("a tool that fails", () => {
       expect(error?.message).not.toBe("");
     }
     expect((await throwing({ message: "from a client" }))?.message).toBe("from a client");
-    expect((await throwing(new Error("x".repeat(20_000))))?.message.length).toBeLessThan(10_010);
+    expect((await throwing(new Error("x".repeat(MAX_ERROR_MESSAGE))))?.message).toBe("x".repeat(MAX_ERROR_MESSAGE));
+    expect((await throwing(new Error("x".repeat(MAX_ERROR_MESSAGE + 1))))?.message).toBe(
+      `${"x".repeat(MAX_ERROR_MESSAGE)}…`,
+    );
   });
 
   it("may throw at once, return strange thenables, or settle twice", async () => {

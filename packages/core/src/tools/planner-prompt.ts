@@ -5,7 +5,7 @@ import type { Tool } from "./tool.ts";
 export const MAX_PROMPT_DESCRIPTION = 600;
 const MAX_PROMPT_FIELDS = 30;
 
-export const NO_TOOLS_PROMPT = "Available tools: none.";
+const NO_TOOLS_PROMPT = "Available tools: none.";
 
 /** Spec 1's part of the planner's prompt: each tool with its description, its args, and what goes well before and after. */
 export function plannerPrompt(tools: readonly Tool[]): string {

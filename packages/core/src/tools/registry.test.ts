@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { defineAction, defineTool } from "./define.ts";
+import { MAX_PROMPT_DESCRIPTION } from "./planner-prompt.ts";
 import { ActionV2Registry, MAX_TOOLS, ToolRegistry } from "./registry.ts";
 import type { Tool } from "./tool.ts";
 
@@ -151,6 +152,15 @@ describe("the planner's prompt", () => {
         "  recommended after: gaps",
       ].join("\n"),
     );
+  });
+
+  it("cuts a description at its bound", () => {
+    const registry = new ToolRegistry();
+    registry.register({ ...tool("a"), description: "x".repeat(MAX_PROMPT_DESCRIPTION) });
+    registry.register({ ...tool("b"), description: "x".repeat(MAX_PROMPT_DESCRIPTION + 1) });
+    const [, a, , b] = registry.buildPlannerPromptWithPathways().split("\n");
+    expect(a).toBe(`- a: ${"x".repeat(MAX_PROMPT_DESCRIPTION)}`);
+    expect(b).toBe(`- b: ${"x".repeat(MAX_PROMPT_DESCRIPTION)}…`);
   });
 
   it("can be narrowed to a role and to some tools", () => {

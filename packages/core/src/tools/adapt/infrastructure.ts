@@ -3,7 +3,7 @@ import type { JsonSchema } from "../../schema/json.ts";
 import { followPointer, isSchemaObject } from "../json-schema/walk-schema.ts";
 
 /** Spec 2: these come from the request itself, never through args. */
-export const INFRASTRUCTURE_NAMES: readonly string[] = ["supabase", "sessionId"];
+const INFRASTRUCTURE_NAMES: readonly string[] = ["supabase", "sessionId"];
 
 /** Throws `infrastructure_in_args` when a schema takes infrastructure as a top-level field, in whatever combination. */
 export function refuseInfrastructureInArgs(owner: string, schema: JsonSchema): void {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { MAX_PATTERN_LENGTH } from "./pattern.ts";
 import { MAX_SCHEMA_BYTES, MAX_SCHEMA_DEPTH, MAX_SCHEMA_ISSUES, schemaIssues } from "./check-schema.ts";
 
 const issues = (schema: unknown) => schemaIssues(schema, { unsupportedPatterns: "refuse" });
@@ -54,6 +55,8 @@ describe("schemaIssues", () => {
     const sized = (bytes: number) => ({ description: "x".repeat(bytes - '{"description":""}'.length) });
     expect(issues(sized(MAX_SCHEMA_BYTES))).toEqual([]);
     expect(issues(sized(MAX_SCHEMA_BYTES + 1))[0]?.code).toBe("too_large");
+    expect(issues({ pattern: "x".repeat(MAX_PATTERN_LENGTH) })).toEqual([]);
+    expect(issues({ pattern: "x".repeat(MAX_PATTERN_LENGTH + 1) })[0]?.code).toBe("pattern");
     const nested = (depth: number): object => (depth === 0 ? {} : { properties: { a: nested(depth - 1) } });
     expect(issues(nested(MAX_SCHEMA_DEPTH))).toEqual([]);
     expect(issues(nested(MAX_SCHEMA_DEPTH + 1))[0]?.code).toBe("too_deep");

@@ -3,7 +3,7 @@ import { jsonProblem, type JsonSchema } from "../../schema/json.ts";
 import { compileJsonSchema, type JsonSchemaValidator } from "./compile.ts";
 import type { SchemaRules } from "./check-schema.ts";
 
-export const MAX_CACHED_SCHEMAS = 256;
+const MAX_CACHED_SCHEMAS = 256;
 
 export type JsonSchemas = {
   /** Answers at once for a schema that was compiled before; throws or rejects with `schema_invalid`. */

@@ -1,5 +1,5 @@
 /** No validation takes more steps: a schema can ask for exponential work with few bytes. */
-export const MAX_VALIDATION_STEPS = 10_000_000;
+const MAX_VALIDATION_STEPS = 10_000_000;
 const MIN_VALIDATION_STEPS = 1_000_000;
 const STEPS_PER_VALUE = 50;
 /** Beyond this many steps the first problem is reported alone: a list of a million problems helps nobody. */
