@@ -1,6 +1,8 @@
 import { defineConfig } from "vitest/config";
 
-const atRoot = (name: string, include: string[]) => ({ test: { name, include, testTimeout: 60_000 } });
+const atRoot = (name: string, include: string[], globalSetup: string[] = []) => ({
+  test: { name, include, globalSetup, testTimeout: 60_000 },
+});
 
 export default defineConfig({
   test: {
@@ -8,7 +10,7 @@ export default defineConfig({
       {
         test: { name: "unit", include: ["{packages,apps}/*/{src,testing}/**/*.test.ts", "capabilities/**/*.test.ts"] },
       },
-      atRoot("e2e", ["test/e2e/**/*.test.ts"]),
+      atRoot("e2e", ["test/e2e/**/*.test.ts"], ["test/e2e/ensure-built.ts"]),
       atRoot("architecture", ["test/architecture/**/*.test.ts"]),
     ],
   },

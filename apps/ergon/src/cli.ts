@@ -1,3 +1,75 @@
+// The command line's entry: process, signals, streams and the exit code. What a command does is in commands/.
+import { Console } from "node:console";
+import { setImmediate } from "node:timers/promises";
 import manifest from "../package.json" with { type: "json" };
+import type { CommandContext } from "./command-context.ts";
+import { EXIT, type ExitCode, exitCodeOf } from "./exit-codes.ts";
+import { watchInterrupts } from "./interrupts.ts";
+import { printError } from "./output/print-error.ts";
+import { createTerminal } from "./output/terminal.ts";
+import { type GlobalFlags, runProgram } from "./program.ts";
 
-process.stdout.write(`ergon ${manifest.version}\n`);
+const { version } = manifest;
+const argv = process.argv.slice(2);
+const literal = argv.indexOf("--");
+const terminal = createTerminal(process, argv.slice(0, literal < 0 ? undefined : literal).includes("--json"));
+const interrupts = watchInterrupts(
+  () => terminal.note(terminal.errorColors.dim("stopping; once more to stop at once")),
+  (code) => process.exit(code),
+);
+
+guardProcess();
+const exitCode = await main();
+// A turn of the event loop, so that what was left rejected is said before the end.
+await setImmediate();
+await terminal.flush();
+// Not by itself: a tool's file may have left a timer or a connection behind.
+process.exit(exitCode);
+
+async function main(): Promise<ExitCode> {
+  try {
+    const exit = await runProgram(argv, { version, write: (text) => terminal.print(text.trimEnd()), context });
+    return interrupts.exitCode() ?? exit;
+  } catch (thrown) {
+    const code = await fail(thrown);
+    return interrupts.exitCode() ?? code;
+  }
+}
+
+function context(flags: GlobalFlags): CommandContext {
+  const { signal } = interrupts;
+  const wire: CommandContext["compose"] = async (options) => {
+    const [{ compose }, { checkSettings }] = await Promise.all([import("./compose.ts"), import("./check-settings.ts")]);
+    const app = compose({ flags, home: import.meta.dirname });
+    if (options?.badSettings !== "allowed") checkSettings(app.settings, terminal);
+    return app;
+  };
+  return { version, terminal, signal, compose: wire };
+}
+
+async function fail(thrown: unknown): Promise<ExitCode> {
+  const { toErgonError } = await import("@ergon/core");
+  const error = toErgonError(thrown, "internal");
+  printError(terminal, error);
+  if (error.code === "internal" && error.cause instanceof Error) terminal.note(error.cause.stack ?? "");
+  return exitCodeOf(error.code);
+}
+
+/** Users' files run in this process: what they print or drop must not spoil the answer. */
+function guardProcess(): void {
+  globalThis.console = new Console({ stdout: process.stderr, stderr: process.stderr });
+  for (const stream of [process.stdout, process.stderr]) {
+    stream.on("error", (error: NodeJS.ErrnoException) => {
+      // The reader has gone (`| head`): nothing is left to say, and nobody to say it to.
+      process.exit(error.code === "EPIPE" ? EXIT.ok : EXIT.failed);
+    });
+  }
+  process.on("unhandledRejection", (reason) => {
+    const message = reason instanceof Error ? reason.message : String(reason);
+    terminal.note(`${terminal.errorColors.yellow("warning:")} a promise was left rejected: ${message}`);
+  });
+  process.on("uncaughtException", (error) => {
+    printError(terminal, { code: "internal", message: error.message });
+    void terminal.flush().then(() => process.exit(EXIT.failed));
+  });
+}

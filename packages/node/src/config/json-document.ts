@@ -25,9 +25,9 @@ function findFault(text: string): Fault | undefined {
   let at = skipSpace(text, 0);
   while (at < text.length) {
     const token = tokenAt(text, at);
-    if (token === undefined) return { at, message: `unexpected ${describe(text, at)}` };
-    const next = step(expecting, token, open);
-    if (next === undefined) return { at, message: `unexpected ${describe(text, at)}, expected ${WANTED[expecting]}` };
+    const next: Expecting | undefined = token === undefined ? undefined : step(expecting, token, open);
+    if (token === undefined || next === undefined)
+      return { at, message: `unexpected ${describe(text, at)}, expected ${WANTED[expecting]}` };
     expecting = next;
     at = skipSpace(text, at + token.length);
   }

@@ -250,7 +250,7 @@ export const SETTINGS = {
 export type SettingName = keyof typeof SETTINGS;
 export type SettingValues = { readonly [Name in SettingName]: (typeof SETTINGS)[Name]["fallback"] };
 
-function setting<T>(kind: SettingKind<T>, rest: Omit<Setting<T>, "kind">): Setting<T> {
+function setting<T>(kind: SettingKind<T>, rest: Omit<Setting<NoInfer<T>>, "kind">): Setting<T> {
   return { kind, ...rest };
 }
 

@@ -19,6 +19,7 @@ export type ModuleHooks = {
  * folders that have none. Packages that a folder has installed for itself keep Node's rules and their own copies.
  */
 export function installModuleHooks(shared: SharedModules): ModuleHooks {
+  const ours = new Map(Object.entries(shared));
   const roots = new Set<string>();
   const isOurs = (url: string | undefined): boolean => {
     const file = url === undefined ? undefined : filePath(url);
@@ -27,7 +28,7 @@ export function installModuleHooks(shared: SharedModules): ModuleHooks {
   const hooks = registerHooks({
     resolve(specifier, context, next): ResolveFnOutput {
       if (!isOurs(context.parentURL)) return next(specifier, context);
-      const url = shared[specifier];
+      const url = ours.get(specifier);
       if (url !== undefined) return { url, shortCircuit: true };
       if (!specifier.startsWith("."))
         return resolvePackage(specifier, (name, from) => next(name, { ...context, ...from }));

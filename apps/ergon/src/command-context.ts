@@ -1,0 +1,12 @@
+import type { App } from "./app.ts";
+import type { Terminal } from "./output/terminal.ts";
+
+/** What every command gets. */
+export type CommandContext = {
+  readonly version: string;
+  readonly terminal: Terminal;
+  /** Aborts with the first Ctrl-C or SIGTERM; the command cleans up and ends. */
+  readonly signal: AbortSignal;
+  /** Reads the settings and wires what the command asks for; throws `setting_invalid` unless told not to mind. */
+  readonly compose: (options?: { readonly badSettings: "allowed" }) => Promise<App>;
+};

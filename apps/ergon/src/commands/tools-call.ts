@@ -1,0 +1,31 @@
+import { isBlobRef, type Json } from "@ergon/core";
+import type { CommandContext } from "../command-context.ts";
+import { EXIT, type ExitCode } from "../exit-codes.ts";
+import { printable } from "../output/printable.ts";
+import { startProgressLine } from "../output/progress-line.ts";
+import { readArgs } from "../read-args.ts";
+
+export type CallOptions = { readonly toolId: string; readonly args: string; readonly role?: string };
+
+export async function callTool(context: CommandContext, { toolId, ...options }: CallOptions): Promise<ExitCode> {
+  const { terminal, signal, compose } = context;
+  const args = await readArgs(options.args, process.stdin);
+  const app = await compose();
+  const progress = startProgressLine(terminal, toolId);
+  try {
+    const { output } = await app.callTool({ ...options, toolId, args, signal, progress: progress.update });
+    progress.stop();
+    if (terminal.json) terminal.printJson({ output });
+    else terminal.print(describeOutput(output));
+    return EXIT.ok;
+  } finally {
+    progress.stop();
+    await app.close();
+  }
+}
+
+function describeOutput(output: Json): string {
+  if (typeof output === "string") return printable(output);
+  if (isBlobRef(output)) return `a blob of ${output.bytes} bytes (${output.mediaType}), id ${output.$blob}`;
+  return printable(JSON.stringify(output, undefined, 2));
+}

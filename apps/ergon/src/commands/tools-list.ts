@@ -1,0 +1,22 @@
+import type { CommandContext } from "../command-context.ts";
+import { EXIT, type ExitCode } from "../exit-codes.ts";
+import { noteProblems } from "../output/note-problems.ts";
+import { oneLine } from "../output/printable.ts";
+import { table } from "../output/table.ts";
+
+export async function listTools({ terminal, compose }: CommandContext): Promise<ExitCode> {
+  const app = await compose();
+  const { registry, problems } = await app.capabilities();
+  const items = registry.summaries();
+  if (terminal.json) {
+    terminal.printJson({ items, problems });
+    return EXIT.ok;
+  }
+  const { colors, columns } = terminal;
+  const rows = items.map(({ id, effects, description }) => [id, effects, oneLine(description)]);
+  const paint = (cell: string, column: number, isHeader: boolean) =>
+    isHeader || column === 1 ? colors.dim(cell) : column === 0 ? colors.bold(cell) : cell;
+  terminal.print(table(rows, { columns, header: ["TOOL", "EFFECTS", "DESCRIPTION"], paint }));
+  noteProblems(terminal, problems);
+  return EXIT.ok;
+}

@@ -1,0 +1,84 @@
+// The only wiring: which implementation stands behind each port. Parts are made when they are first asked for, and what
+// is heavy to load is loaded then.
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import {
+  createCostModel,
+  createIds,
+  createMemoryStateStore,
+  createSystemClock,
+  createToolGate,
+  ToolRegistry,
+} from "@ergon/core";
+import { createPinoLogger, FIRST_PRINCIPAL, processEnvironment, readSettings, type SharedModules } from "@ergon/node";
+import type { App } from "./app.ts";
+import { once } from "./once.ts";
+import type { GlobalFlags } from "./program.ts";
+
+export type ComposeOptions = {
+  readonly flags: GlobalFlags;
+  /** The folder of the entry point that runs: sources, or what was built from them. */
+  readonly home: string;
+};
+
+export function compose({ flags, home }: ComposeOptions): App {
+  const { data, capabilities: folders } = flags;
+  const settings = readSettings({ flags: { data, capabilities: folders }, ...processEnvironment() });
+  const { values } = settings;
+  const clock = createSystemClock();
+  const ids = createIds({ clock });
+  const logger = createPinoLogger({ level: values.log, write: (line) => void process.stderr.write(line) });
+  const costs = createCostModel();
+  const registry = new ToolRegistry({ costs });
+  const gate = createToolGate({ registry, clock, logger, costs });
+
+  const capabilities = once(async () => {
+    const { loadCapabilities } = await import("./load-capabilities.ts");
+    return loadCapabilities({ registry, named: values.capabilities, ...locate(home) });
+  });
+  const opened = once(async () => {
+    const { openData } = await import("./open-data.ts");
+    return openData({ values, logger, memoryState: () => createMemoryStateStore({ logger }) });
+  });
+
+  return {
+    settings,
+    logger,
+    capabilities,
+    callTool: async ({ role, ...call }) => {
+      const [{ callDirectly }] = await Promise.all([import("./direct-call.ts"), capabilities()]);
+      const caller = {
+        kind: "cli",
+        owner: FIRST_PRINCIPAL,
+        approved: true,
+        ...(role === undefined ? {} : { role }),
+      } as const;
+      return callDirectly({ gate, open: opened, clock, ids }, { ...call, caller });
+    },
+    inspectData: async () => {
+      const { inspectData } = await import("./open-data.ts");
+      return inspectData(values.data);
+    },
+    close: async () => {
+      if (opened.isAsked()) await (await opened()).close();
+    },
+  };
+}
+
+/** Built files lie beside the entry; sources lie in the workspace around it. */
+function locate(home: string): { readonly packs: string; readonly shared: SharedModules } {
+  if (!existsSync(join(home, "core.js"))) {
+    const names = ["zod", "zod/v4", "@ergon/core", "@ergon/core/testing"];
+    const shared = Object.fromEntries(names.map((name) => [name, import.meta.resolve(name)]));
+    return { packs: join(home, "../../../capabilities"), shared };
+  }
+  const built = {
+    zod: "zod.js",
+    "zod/v4": "zod.js",
+    "@ergon/core": "core.js",
+    "@ergon/core/testing": "core-testing.js",
+  };
+  const shared = Object.entries(built).map(([name, file]) => [name, pathToFileURL(join(home, file)).href]);
+  return { packs: join(home, "capabilities"), shared: Object.fromEntries(shared) as SharedModules };
+}

@@ -1,0 +1,58 @@
+import type { App } from "./app.ts";
+import { describeProblem } from "./output/note-problems.ts";
+
+export type Diagnosis = {
+  readonly ok: boolean;
+  readonly version: string;
+  readonly node: { readonly version: string; readonly path: string };
+  readonly data: Awaited<ReturnType<App["inspectData"]>>;
+  readonly capabilities: readonly FolderDiagnosis[];
+  readonly tools: number;
+  readonly settings: App["settings"]["entries"];
+  /** Everything that is wrong, as sentences. */
+  readonly problems: readonly string[];
+};
+
+export type FolderDiagnosis = {
+  readonly folder: string;
+  readonly source: "builtin" | "named";
+  readonly tools: number;
+  readonly plans: number;
+  readonly problems: readonly { readonly file: string; readonly reason: string }[];
+};
+
+/** Looks at everything that Ergon finds on this machine, and changes nothing. */
+export async function diagnose(app: App, version: string): Promise<Diagnosis> {
+  const [loaded, data] = await Promise.all([app.capabilities(), app.inspectData()]);
+  const capabilities = await Promise.all(
+    loaded.folders.map(async ({ folder, source, tools, problems, plans }): Promise<FolderDiagnosis> => {
+      const found = await plans();
+      return { folder, source, tools, plans: found.plans.length, problems: [...problems, ...found.problems] };
+    }),
+  );
+  const problems = [
+    ...nodeProblems(process.versions.node),
+    ...app.settings.problems.map(({ message }) => message),
+    ...(data.problem === undefined ? [] : [data.problem]),
+    ...capabilities.flatMap((folder) => folder.problems.map(describeProblem)),
+  ];
+  return {
+    ok: problems.length === 0,
+    version,
+    node: { version: process.versions.node, path: process.execPath },
+    data,
+    capabilities,
+    tools: loaded.registry.list().length,
+    settings: app.settings.entries,
+    problems,
+  };
+}
+
+const OLDEST_NODE = [22, 18] as const;
+
+function nodeProblems(version: string): string[] {
+  const [major = 0, minor = 0] = version.split(".").map(Number);
+  const [oldestMajor, oldestMinor] = OLDEST_NODE;
+  if (major > oldestMajor || (major === oldestMajor && minor >= oldestMinor)) return [];
+  return [`Node ${version} is too old: Ergon needs ${OLDEST_NODE.join(".")} or newer.`];
+}

@@ -1,0 +1,29 @@
+import { GATE_ERROR_CODES } from "@ergon/core";
+import { expect, it } from "vitest";
+import { exitCodeOf } from "./exit-codes.ts";
+
+it("tells what was typed wrongly from what went wrong", () => {
+  const codes = Object.fromEntries(GATE_ERROR_CODES.map((code) => [code, exitCodeOf(code)]));
+  expect(codes).toEqual({
+    tool_not_found: 2,
+    args_invalid: 2,
+    output_invalid: 1,
+    tool_failed: 1,
+    tool_timeout: 1,
+    role_denied: 1,
+    context_missing: 1,
+    energy_exhausted: 1,
+    approval_denied: 1,
+    approval_expired: 1,
+    outcome_unknown: 4,
+    cancelled: 130,
+  });
+});
+
+it.each(["usage", "input_invalid", "setting_invalid", "not_available"])("%s is usage", (code) => {
+  expect(exitCodeOf(code)).toBe(2);
+});
+
+it.each(["internal", "folder_owned", "constructor", "__proto__"])("%s is a failure", (code) => {
+  expect(exitCodeOf(code)).toBe(1);
+});

@@ -1,0 +1,28 @@
+import { EXIT, type ExitCode } from "./exit-codes.ts";
+
+/** A command that has been asked to stop gets this long to clean up. */
+export const CLEAN_UP_MS = 10_000;
+
+export type Interrupts = {
+  readonly signal: AbortSignal;
+  /** The exit code that shells expect after a signal; undefined when none came. */
+  readonly exitCode: () => ExitCode | undefined;
+};
+
+/** The first signal asks the command to stop, the second one ends the process at once. */
+export function watchInterrupts(onFirst: () => void, forceExit: (code: ExitCode) => void): Interrupts {
+  const controller = new AbortController();
+  let code: ExitCode | undefined;
+  const watch = (name: NodeJS.Signals, exit: ExitCode): void => {
+    process.on(name, () => {
+      if (code !== undefined) return forceExit(exit);
+      code = exit;
+      onFirst();
+      controller.abort(new DOMException(`Stopped by ${name}.`, "AbortError"));
+      setTimeout(() => forceExit(exit), CLEAN_UP_MS);
+    });
+  };
+  watch("SIGINT", EXIT.interrupted);
+  watch("SIGTERM", EXIT.terminated);
+  return { signal: controller.signal, exitCode: () => code };
+}

@@ -1,0 +1,53 @@
+import { join } from "node:path";
+import type { Logger } from "@ergon/core";
+import {
+  claimFolder,
+  type FolderInspection,
+  folderOwned,
+  inspectFolder,
+  openFileBlobStore,
+  openSqliteStateStore,
+  type SettingValues,
+} from "@ergon/node";
+
+const DATABASE_NAME = "state.db";
+
+type OpenedState = ReturnType<typeof openSqliteStateStore>;
+
+export type DataOptions = {
+  readonly values: SettingValues;
+  readonly logger: Logger;
+  /** For `memory:`: kept until the process ends. */
+  readonly memoryState: () => Omit<OpenedState, "verify">;
+};
+
+/** Becomes the owner of the data folder and opens what is kept there. Throws `folder_owned` while another owns it. */
+export async function openData({ values, logger, memoryState }: DataOptions) {
+  const { data, fsync } = values;
+  const claim = await claimFolder(data);
+  if (claim.kind === "owned") throw folderOwned(data, claim);
+  try {
+    const blobs = openFileBlobStore({ folder: join(data, "blobs") });
+    const path = join(data, DATABASE_NAME);
+    const state = values.store === "memory:" ? memoryState() : openSqliteStateStore({ path, fsync, logger });
+    return { state, blobs, close: async () => closeAll([state, blobs], claim.release) };
+  } catch (thrown) {
+    await claim.release();
+    throw thrown;
+  }
+}
+
+export async function inspectData(folder: string): Promise<FolderInspection & { readonly folder: string }> {
+  return { folder, ...(await inspectFolder(folder, DATABASE_NAME)) };
+}
+
+type Closable = { readonly close: () => Promise<void> };
+
+/** In order, and the folder is given back whatever became of the rest. */
+async function closeAll(parts: readonly Closable[], release: () => Promise<void>): Promise<void> {
+  try {
+    for (const part of parts) await part.close();
+  } finally {
+    await release();
+  }
+}

@@ -1,0 +1,64 @@
+import type { Diagnosis, FolderDiagnosis } from "../diagnose.ts";
+import { oneLine } from "./printable.ts";
+import { table } from "./table.ts";
+import type { Terminal } from "./terminal.ts";
+
+/** What `ergon doctor` says to people. */
+export function printDiagnosis(terminal: Terminal, diagnosis: Diagnosis): void {
+  const { colors, columns } = terminal;
+  const { version, node, data, capabilities, tools, problems } = diagnosis;
+  terminal.print(`${colors.bold(`Ergon ${version}`)} on Node ${node.version} (${node.path})`);
+
+  heading(terminal, "Data folder");
+  terminal.print(`  ${data.folder}: ${describeData(data)}`);
+
+  heading(terminal, "Capabilities");
+  const folders = capabilities.map((folder) => [`  ${folder.folder}`, describeFolder(folder)]);
+  terminal.print(table(folders, { columns }));
+  terminal.print(`  ${count(tools, "tool")} to call`);
+
+  for (const [group, settings] of grouped(diagnosis.settings)) {
+    heading(terminal, `Settings: ${group}`);
+    const rows = settings.map(({ env, shown, origin, description, source }) => {
+      return [`  ${env}`, oneLine(shown), source === "environment" ? "environment" : origin, oneLine(description)];
+    });
+    terminal.print(table(rows, { columns, paint: (cell, column) => (column >= 2 ? colors.dim(cell) : cell) }));
+  }
+
+  heading(
+    terminal,
+    problems.length === 0 ? colors.green("Nothing is wrong.") : colors.red(count(problems.length, "problem")),
+  );
+  for (const problem of problems) terminal.print(`  ${colors.red("✗")} ${oneLine(problem)}`);
+}
+
+function heading(terminal: Terminal, title: string): void {
+  terminal.print(`\n${terminal.colors.bold(title)}`);
+}
+
+function describeData({ state, owner, schemaVersion }: Diagnosis["data"]): string {
+  const schema = schemaVersion === undefined ? "" : `, schema version ${schemaVersion}`;
+  switch (state) {
+    case "absent":
+      return "not made yet";
+    case "free":
+      return `in use by nobody${schema}`;
+    case "owned": {
+      const where = owner?.url === undefined ? "" : ` at ${owner.url}`;
+      return `owned by ${owner?.pid === undefined ? "another process" : `pid ${owner.pid}`}${where}${schema}`;
+    }
+  }
+}
+
+function describeFolder({ source, tools, plans, problems }: FolderDiagnosis): string {
+  const broken = problems.length === 0 ? "" : `, ${count(problems.length, "problem")}`;
+  return `${count(tools, "tool")}, ${count(plans, "plan")}${broken}${source === "builtin" ? " (built in)" : ""}`;
+}
+
+function grouped(settings: Diagnosis["settings"]): Map<string, Diagnosis["settings"][number][]> {
+  return Map.groupBy(settings, ({ group }) => group);
+}
+
+function count(number: number, word: string): string {
+  return `${number} ${word}${number === 1 ? "" : "s"}`;
+}

@@ -1,0 +1,13 @@
+import { expect, it } from "vitest";
+import { oneLine, printable } from "./printable.ts";
+
+it("shows what would rewrite the screen, and leaves text alone", () => {
+  expect(printable("\u001B[2Jfine\u0007 \u202Eevil ok\nnext\tcolumn")).toBe(
+    "\\u001b[2Jfine\\u0007 \\u202eevil ok\nnext\tcolumn",
+  );
+  expect(printable("naïve 能量 🙂")).toBe("naïve 能量 🙂");
+});
+
+it("folds text into one line", () => {
+  expect(oneLine("  two\n\n lines\t here\u009B ")).toBe("two lines here\\u009b");
+});

@@ -1,0 +1,42 @@
+export { type FileBlobOptions, openFileBlobStore } from "./blobs/file-blob-store.ts";
+export { type JsonDocument, parseJsonDocument } from "./config/json-document.ts";
+export { processEnvironment } from "./config/process-environment.ts";
+export { readSettings } from "./config/read-settings.ts";
+export type {
+  ResolvedSetting,
+  SettingFlags,
+  SettingInput,
+  SettingProblem,
+  Settings,
+  SettingSource,
+} from "./config/resolved-setting.ts";
+export { type SettingGroup, type SettingName, SETTINGS, type SettingValues } from "./config/settings-table.ts";
+export { type CapabilityFolder, loadFolder, type LoadOptions } from "./loader/load-folder.ts";
+export { type LoadedPlan, type LoadedPlans, loadPlans } from "./loader/load-plans.ts";
+export { CapabilityManifest, describeCapabilities, loadPack, MANIFEST_FILE } from "./loader/manifest.ts";
+export { installModuleHooks, type ModuleHooks, type SharedModules } from "./loader/module-hooks.ts";
+export { type CapabilityFile, type CapabilityProblem, type FolderScan, scanFolder } from "./loader/scan-folder.ts";
+export { createPinoLogger, type LogLevel, type PinoLoggerOptions } from "./log/pino-logger.ts";
+export {
+  claimFolder,
+  type FolderClaim,
+  folderOwned,
+  type FolderOwner,
+  type OwnedFolder,
+} from "./ownership/claim-folder.ts";
+export { type Fsync } from "./sqlite/batch-writer.ts";
+export { type FolderInspection, inspectFolder } from "./ownership/inspect-folder.ts";
+export { openSqliteStateStore, type SqliteStateStore, type SqliteStoreOptions } from "./sqlite/state-store.ts";
+export type { RemoteTarget } from "./remote/remote-call.ts";
+export { createRemoteEngine } from "./remote/remote-engine.ts";
+export { readFirstToken } from "./tokens/first-token.ts";
+export { FIRST_PRINCIPAL, type Principal, TokenScope } from "./tokens/principal.ts";
+export { newSecret } from "./tokens/secret.ts";
+export {
+  MAX_TOKENS,
+  openTokenBook,
+  type TokenBook,
+  type TokenBookOptions,
+  TokenInfo,
+  TokenName,
+} from "./tokens/token-book.ts";

@@ -1,0 +1,127 @@
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { claimFolder, SETTINGS } from "@ergon/node";
+import { ergon, temporaryFolder } from "./ergon.ts";
+
+type Diagnosis = {
+  readonly ok: boolean;
+  readonly node: { readonly version: string; readonly path: string };
+  readonly data: {
+    readonly folder: string;
+    readonly state: string;
+    readonly schemaVersion?: number;
+    readonly owner?: unknown;
+  };
+  readonly capabilities: readonly {
+    readonly folder: string;
+    readonly source: string;
+    readonly tools: number;
+    readonly plans: number;
+    readonly problems: readonly unknown[];
+  }[];
+  readonly tools: number;
+  readonly settings: readonly {
+    readonly name: string;
+    readonly env: string;
+    readonly shown: string;
+    readonly source: string;
+    readonly problems: readonly unknown[];
+  }[];
+  readonly problems: readonly string[];
+};
+
+let folder: ReturnType<typeof temporaryFolder>;
+beforeEach(() => {
+  folder = temporaryFolder();
+});
+afterEach(() => folder.remove());
+
+describe("doctor", () => {
+  it("finds nothing wrong on a fresh machine, and shows every setting", async () => {
+    const { diagnosis, code } = await examine();
+    expect(code).toBe(0);
+    expect(diagnosis).toMatchObject({
+      ok: true,
+      problems: [],
+      node: { version: process.versions.node },
+      data: { folder: join(folder.path, ".ergon"), state: "absent" },
+      capabilities: [{ source: "builtin", problems: [] }],
+    });
+    expect(diagnosis.tools).toBeGreaterThanOrEqual(6);
+    expect(diagnosis.settings.map(({ env }) => env)).toEqual(Object.values(SETTINGS).map(({ env }) => env));
+    expect(new Set(diagnosis.settings.map(({ source }) => source))).toEqual(new Set(["default"]));
+  });
+
+  it("says it to people", async () => {
+    const { out, err, code } = await ergon(["doctor"], { cwd: folder.path });
+    expect({ err, code }).toEqual({ err: "", code: 0 });
+    expect(out).toMatch(/^Ergon \d+\.\d+\.\d+ on Node \d+/);
+    expect(out).toMatch(/Data folder\n.*\.ergon: not made yet/);
+    expect(out).toMatch(/FSDD_LOOP_PLAN_THRESHOLD +85 +default/);
+    expect(out).toMatch(/Nothing is wrong\.\n$/);
+  });
+
+  it("says where each value came from", async () => {
+    folder.write({ "named/config.json": `{"loopHistory": 7}` });
+    const env = { ERGON_DATA: "elsewhere", ERGON_LOG: "error", OPENAI_API_KEY: "canary-secret" };
+    const { diagnosis, code } = await examine(["--data", "named"], env);
+    expect(code).toBe(0);
+    const shown = Object.fromEntries(
+      diagnosis.settings.map(({ name, shown: value, source }) => [name, `${value} (${source})`]),
+    );
+    expect(shown).toMatchObject({
+      data: `${join(folder.path, "named")} (flag)`,
+      log: "error (environment)",
+      loopHistory: "7 (file)",
+      loopStore: "memory (default)",
+      openaiKey: "set (from environment) (environment)",
+    });
+    expect(JSON.stringify(diagnosis)).not.toContain("canary");
+  });
+
+  it("names everything that is wrong and exits with 1", async () => {
+    const env = {
+      FSDD_LOOP_SPEC_THRESHOLD: "0",
+      ERGON_ENGINE: "restate:http://x",
+      FSDD_LOOP_X: "1",
+      ERGON_PORT: "1",
+      FSDD_MCP_HOST: "0.0.0.0",
+    };
+    const { diagnosis, code } = await examine(["--capabilities", "gone"], env);
+    expect(code).toBe(1);
+    const problems = diagnosis.problems.join("\n");
+    expect(diagnosis.problems).toHaveLength(7);
+    expect(problems).toMatch(/FSDD_LOOP_SPEC_THRESHOLD is "0"; it must be a whole number from 1 to 100/);
+    expect(problems).toMatch(/the Restate engine comes in a later version/);
+    expect(problems).toMatch(/FSDD_LOOP_X is not a setting/);
+    expect(problems).toMatch(/ERGON_PORT is not a setting/);
+    expect(problems).toMatch(/ERGON_TOKEN is not set, but/);
+    expect(problems).toMatch(/ERGON_ALLOWED_HOSTS is not set, but/);
+    expect(problems).toMatch(/gone: This folder does not exist/);
+    const human = await ergon(["doctor"], { cwd: folder.path, env });
+    expect(human.code).toBe(1);
+    expect(human.out).toMatch(/6 problems\n {2}✗ /);
+  });
+
+  it("knows the data folder's schema and its owner, and leaves it alone", async () => {
+    await ergon(["tools", "call", "demo::add", "--args", `{"a": 1, "b": 2}`], { cwd: folder.path });
+    expect((await examine()).diagnosis.data).toMatchObject({ state: "free", schemaVersion: 1 });
+    const claim = await claimFolder(join(folder.path, ".ergon"), { url: "http://127.0.0.1:1" });
+    const { diagnosis, code } = await examine();
+    if (claim.kind === "owner") await claim.release();
+    expect(code).toBe(0);
+    expect(diagnosis.data).toMatchObject({ state: "owned", owner: { pid: process.pid, url: "http://127.0.0.1:1" } });
+  });
+
+  it("says when the data folder holds something else", async () => {
+    folder.write({ ".ergon/state.db": "something else, long enough to be looked at".repeat(10) });
+    const { diagnosis, code } = await examine();
+    expect(code).toBe(1);
+    expect(diagnosis.problems).toEqual([`${join(folder.path, ".ergon/state.db")} is not a database.`]);
+  });
+});
+
+async function examine(args: readonly string[] = [], env: Readonly<Record<string, string>> = {}) {
+  const { out, code } = await ergon(["doctor", "--json", ...args], { cwd: folder.path, env });
+  return { diagnosis: JSON.parse(out) as Diagnosis, code };
+}
