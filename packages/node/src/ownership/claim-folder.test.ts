@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { afterAll, afterEach, describe, expect, it } from "vitest";
-import { claimFolder, type FolderClaim, folderOwned, type FolderOwner } from "./claim-folder.ts";
+import { claimFolder, type FolderClaim, folderOwned, type FolderOwner, type OwnedFolder } from "./claim-folder.ts";
 
 const root = mkdtempSync(join(tmpdir(), "ergon-owner-"));
 const children = new Set<ChildProcess>();
@@ -51,6 +51,11 @@ describe("the owner of a data folder", () => {
     const owner = await ownedHere(folder);
     await owner.setUrl("http://127.0.0.1:1");
     expect(await claimFolder(folder)).toEqual({ kind: "owned", pid: process.pid, url: "http://127.0.0.1:1" });
+    await owner.setUrl("http://127.0.0.1:1", "secret");
+    const claim = await claimFolder(folder);
+    expect(claim).toEqual({ kind: "owned", pid: process.pid, url: "http://127.0.0.1:1", token: "secret" });
+    expect(statSync(join(folder, "server.json")).mode & 0o777).toBe(0o600);
+    expect(JSON.stringify(folderOwned(folder, claim as OwnedFolder))).not.toContain("secret");
     await owner.release();
     const next = await ownedHere(folder);
     await next.release();

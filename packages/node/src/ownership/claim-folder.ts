@@ -16,13 +16,18 @@ export type FolderClaim = FolderOwner | OwnedFolder;
 
 export type FolderOwner = {
   readonly kind: "owner";
-  /** Tells others where the owner listens. */
-  readonly setUrl: (url: string) => Promise<void>;
+  /** Tells others where the owner listens, and what processes on this folder come in with. */
+  readonly setUrl: (url: string, token?: string) => Promise<void>;
   readonly release: () => Promise<void>;
 };
 
 /** Without a pid, the owner has not yet said who it is; without a URL, it does not listen (yet). */
-export type OwnedFolder = { readonly kind: "owned"; readonly pid?: number; readonly url?: string };
+export type OwnedFolder = {
+  readonly kind: "owned";
+  readonly pid?: number;
+  readonly url?: string;
+  readonly token?: string;
+};
 
 /** An owner writes its name right after it took the lock; so long others wait to read it. */
 const NAMING_MS = 1_000;
@@ -60,8 +65,12 @@ export function folderOwned(dataDir: string, { pid, url }: OwnedFolder): ErgonEr
 }
 
 async function own(serverFile: string, unlock: () => void, url: string | undefined): Promise<FolderOwner> {
-  const name = (at: string | undefined) =>
-    writeServerFile(serverFile, { pid: process.pid, ...(at === undefined ? {} : { url: at }) });
+  const name = (at: string | undefined, token?: string) =>
+    writeServerFile(serverFile, {
+      pid: process.pid,
+      ...(at === undefined ? {} : { url: at }),
+      ...(token === undefined ? {} : { token }),
+    });
   try {
     await name(url);
   } catch (thrown) {
@@ -71,9 +80,9 @@ async function own(serverFile: string, unlock: () => void, url: string | undefin
   let released = false;
   return {
     kind: "owner",
-    setUrl: async (at) => {
+    setUrl: async (at, token) => {
       if (released) throw storeError("store_closed", "This folder is no longer owned by this process.");
-      await name(at);
+      await name(at, token);
     },
     release: async () => {
       if (released) return;

@@ -20,7 +20,9 @@ export async function inspectFolder(dataDir: string, databaseName: string): Prom
   try {
     if (isLocked(join(dataDir, "owner.db"))) {
       const named = await readServerFile(join(dataDir, "server.json"));
-      return named !== undefined && isAlive(named.pid) ? { state: "owned", owner: named } : { state: "owned" };
+      if (named === undefined || !isAlive(named.pid)) return { state: "owned" };
+      const { token: _secret, ...owner } = named;
+      return { state: "owned", owner };
     }
     return { state: "free", ...inspectDatabase(join(dataDir, databaseName)) };
   } catch (thrown) {

@@ -2,8 +2,9 @@ import { rm } from "node:fs/promises";
 import { z } from "zod";
 import { readPrivateFile, replacePrivateFile } from "../tokens/private-file.ts";
 
-const ServerFile = z.object({ pid: z.int().positive(), url: z.string().optional() });
-export type ServerFile = { readonly pid: number; readonly url?: string };
+const ServerFile = z.object({ pid: z.int().positive(), url: z.string().optional(), token: z.string().optional() });
+/** The token is the one for processes on this folder; it dies with the owner. */
+export type ServerFile = { readonly pid: number; readonly url?: string; readonly token?: string };
 
 const MAX_SERVER_FILE_BYTES = 64 * 1024;
 
@@ -16,8 +17,8 @@ export async function readServerFile(path: string): Promise<ServerFile | undefin
   try {
     const text = await readPrivateFile(path, MAX_SERVER_FILE_BYTES);
     if (text === undefined) return undefined;
-    const { pid, url } = ServerFile.parse(JSON.parse(text));
-    return { pid, ...(url === undefined ? {} : { url }) };
+    const { pid, url, token } = ServerFile.parse(JSON.parse(text));
+    return { pid, ...(url === undefined ? {} : { url }), ...(token === undefined ? {} : { token }) };
   } catch {
     return undefined;
   }
