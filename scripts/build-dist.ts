@@ -2,8 +2,9 @@
 // build never leaves half of one behind; when nothing changed it stays, so that a running Ergon keeps its files.
 import { existsSync, globSync } from "node:fs";
 import { createHash } from "node:crypto";
-import { cp, glob, mkdir, readFile, rename, rm } from "node:fs/promises";
+import { cp, glob, mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
+import type * as ErgonNode from "@ergon/node";
 import { rolldown } from "rolldown";
 
 const root = join(import.meta.dirname, "..");
@@ -14,7 +15,6 @@ const staging = `${dist}.${process.pid}`;
 const entries = {
   cli: "apps/ergon/src/cli.ts",
   core: "packages/core/src/index.ts",
-  "core-schema": "packages/core/src/schema/index.ts",
   "core-testing": "packages/core/testing/index.ts",
   node: "packages/node/src/index.ts",
 };
@@ -27,6 +27,7 @@ export async function buildDist(): Promise<void> {
   try {
     await bundle();
     await copyPlans();
+    await writeManifest();
     if ((await digest(staging)) !== (await digest(dist))) await swapIn();
   } finally {
     await rm(staging, { recursive: true, force: true });
@@ -35,11 +36,10 @@ export async function buildDist(): Promise<void> {
 }
 
 async function bundle(): Promise<void> {
-  const own = Object.entries(entries).filter(([, file]) => existsSync(join(root, file)));
   const packs = await packEntries();
   const build = await rolldown({
     cwd: root,
-    input: { ...Object.fromEntries(own), zod: "zod", ...packs },
+    input: { ...entries, zod: "zod", ...packs },
     platform: "node",
     external,
     onLog(level, log, defaultHandler) {
@@ -72,6 +72,14 @@ async function copyPlans(): Promise<void> {
     await mkdir(dirname(target), { recursive: true });
     await cp(join(root, file), target);
   }
+}
+
+/** Asks the loader that was just built, so that packs and loader share one core and one zod. */
+async function writeManifest(): Promise<void> {
+  const folder = join(staging, "capabilities");
+  const built = (await import(join(staging, "node.js"))) as typeof ErgonNode;
+  const manifest = await built.describeCapabilities(folder);
+  await writeFile(join(folder, built.MANIFEST_FILE), `${JSON.stringify(manifest, undefined, 2)}\n`);
 }
 
 async function digest(folder: string): Promise<string> {
