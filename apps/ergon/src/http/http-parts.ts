@@ -6,7 +6,7 @@ import type {
   Json,
   JsonObject,
   Logger,
-  PlanProblem,
+  PlanReport,
   StoredEvent,
   ToolSummary,
 } from "@ergon/core";
@@ -59,13 +59,7 @@ export type CalledTool =
 export type PlanShelf = {
   readonly list: () => readonly AgenticPlan[];
   readonly get: (planId: string) => AgenticPlan | undefined;
-  readonly validate: (plan: unknown, input: Json | undefined) => Promise<PlanReport>;
-};
-
-export type PlanReport = {
-  readonly ok: boolean;
-  readonly problems: readonly PlanProblem[];
-  readonly estimate?: { readonly energyUnits: number } | undefined;
+  readonly validate: (plan: unknown, input: Json | undefined) => Pick<PlanReport, "ok" | "problems" | "estimate">;
 };
 
 /** How long a client may take to say what it wants. */

@@ -4,6 +4,11 @@ import type { PlanShelf } from "./http-parts.ts";
 import { route, type Route } from "./route.ts";
 
 const PlanLine = z.object({ planId: PlanId, description: z.string(), parameters: z.unknown() });
+const PlanEstimate = z.object({
+  energyUnits: z.number(),
+  toolCalls: z.number(),
+  atLeast: z.boolean().describe("true when loops or retries may make it more"),
+});
 const noPlan = ({ id = "" }: Readonly<Record<string, string>>): Error =>
   planError("plan_not_found", `No plan "${id}".`, { details: { planId: id } });
 
@@ -52,13 +57,13 @@ export function planRoutes(plans: PlanShelf): readonly Route[] {
           schema: z.object({
             ok: z.boolean(),
             problems: z.array(PlanProblem),
-            estimate: z.object({ energyUnits: z.number() }).optional(),
+            estimate: PlanEstimate,
           }),
         },
       },
-      handle: async ({ body }) => {
-        const { ok, problems, estimate } = await plans.validate(body.plan ?? null, body.input);
-        return { status: 200, body: { ok, problems, ...(estimate === undefined ? {} : { estimate }) } };
+      handle: ({ body }) => {
+        const { ok, problems, estimate } = plans.validate(body.plan ?? null, body.input);
+        return { status: 200, body: { ok, problems, estimate } };
       },
     }),
   ];

@@ -7,7 +7,6 @@ import {
   JsonObject,
   MAX_PAGE_ROWS,
   Mode,
-  PlanId,
   SessionContext,
   SessionCore,
   SessionId,
@@ -42,7 +41,7 @@ const CreateBody = z.strictObject({
 
 const ExecuteBody = z
   .strictObject({
-    planId: PlanId.optional(),
+    planId: z.string().max(1_000).optional(),
     plan: JsonObject.optional().describe("an AgenticPlan; what is wrong with it is said in `issues`"),
     input: Json.optional(),
   })

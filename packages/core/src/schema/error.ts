@@ -16,7 +16,16 @@ export const Problem = z.object({
   status: z.int(),
   code: z.string(),
   detail: z.string(),
-  issues: z.array(z.object({ path: z.string(), code: z.string(), message: z.string() })).optional(),
+  issues: z
+    .array(
+      z.object({
+        path: z.string(),
+        code: z.string(),
+        message: z.string(),
+        severity: z.enum(["error", "warning"]).optional(),
+      }),
+    )
+    .optional(),
   retryable: z.boolean().optional(),
   details: z.record(z.string(), Json).optional(),
   requestId: z.string().optional(),

@@ -1,4 +1,5 @@
 import { type FollowEvents, isErgonError, StoredEvent } from "@ergon/core";
+import { sessionPath } from "./paths.ts";
 import { callRemote, guarded, ownerGone, type RemoteTarget } from "./remote-call.ts";
 import { readServerSentEvents } from "./server-sent-events.ts";
 
@@ -37,7 +38,7 @@ async function* connect(target: RemoteTarget, request: FollowEvents): AsyncGener
   const either = AbortSignal.any([signal, silence.signal]);
   const response = await callRemote(target, {
     owner,
-    path: sessionId === undefined ? "/events" : `/sessions/${encodeURIComponent(sessionId)}/events`,
+    path: sessionId === undefined ? "/events" : `${sessionPath(sessionId)}/events`,
     headers: { accept: "text/event-stream", "last-event-id": String(afterSeq) },
     signal: either,
   });

@@ -13,13 +13,12 @@ import {
   MAX_PAGE_ROWS,
   SessionContext,
   SessionCore,
-  SessionId,
   type SessionRef,
   type SessionView,
-  storeError,
 } from "@ergon/core";
 import { z } from "zod";
 import { followRemote } from "./follow-remote.ts";
+import { blobPath, sessionPath } from "./paths.ts";
 import { callRemote, guarded, readJson, type RemoteRequest, type RemoteTarget } from "./remote-call.ts";
 
 /** How long one request waits for a session to settle; then the next one does. */
@@ -49,7 +48,9 @@ export function createRemoteEngine(target: RemoteTarget): Engine {
         limit: historyLimit === undefined ? undefined : pageRows(historyLimit, 0),
         cursor: historyCursor,
       };
-      const { nextCursor, ...found } = View.parse(await ask({ owner: ref.owner, path: pathOf(ref), query }));
+      const { nextCursor, ...found } = View.parse(
+        await ask({ owner: ref.owner, path: sessionPath(ref.sessionId), query }),
+      );
       return { ...found, ...(nextCursor === undefined ? {} : { nextCursor }) } satisfies SessionView;
     },
     listSessions: async ({ owner, status, limit, cursor }) => {
@@ -67,7 +68,7 @@ export function createRemoteEngine(target: RemoteTarget): Engine {
     },
     follow: (request) => followRemote(target, request),
     readBlob: async ({ owner, id }) => {
-      const response = await callRemote(target, { owner, path: `/blobs/${encodeURIComponent(id)}` });
+      const response = await callRemote(target, { owner, path: blobPath(id) });
       const bytes = new Uint8Array(await guarded(undefined, () => response.arrayBuffer()));
       return { bytes, mediaType: response.headers.get("content-type") ?? "application/octet-stream" };
     },
@@ -78,11 +79,13 @@ export function createRemoteEngine(target: RemoteTarget): Engine {
   }
 
   async function change(ref: SessionRef, verb: string, body: unknown): Promise<SessionCore> {
-    return Accepted.parse(await ask({ owner: ref.owner, method: "POST", path: `${pathOf(ref)}/${verb}`, body })).core;
+    return Accepted.parse(
+      await ask({ owner: ref.owner, method: "POST", path: `${sessionPath(ref.sessionId)}/${verb}`, body }),
+    ).core;
   }
 
   async function waitFor(ref: SessionRef, waitMs: number, signal: AbortSignal | undefined): Promise<SessionCore> {
-    const now: RemoteRequest = { owner: ref.owner, path: pathOf(ref), query: { view: "core" } };
+    const now: RemoteRequest = { owner: ref.owner, path: sessionPath(ref.sessionId), query: { view: "core" } };
     const wait = { ...now, headers: { prefer: `wait=${(waitMs / 1_000).toFixed(3)}` } };
     try {
       const request = signal?.aborted === true ? now : { ...wait, ...(signal === undefined ? {} : { signal }) };
@@ -92,12 +95,6 @@ export function createRemoteEngine(target: RemoteTarget): Engine {
       return Accepted.parse(await ask(now)).core;
     }
   }
-}
-
-function pathOf({ sessionId }: SessionRef): string {
-  // What cannot be a session's id might mean something else in an address.
-  if (!SessionId.safeParse(sessionId).success) throw storeError("session_not_found", `No session "${sessionId}".`);
-  return `/sessions/${encodeURIComponent(sessionId)}`;
 }
 
 function pageRows(wanted: number, least: number): string {

@@ -1,0 +1,145 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import {
+  type AgenticPlan,
+  type BlobStore,
+  type Clock,
+  type Commit,
+  type CommitReceipt,
+  type Engine,
+  type EventQuery,
+  type Ids,
+  type Logger,
+  type Problem,
+  silentLogger,
+  type StoredEvent,
+  type ToolGate,
+  type ToolRegistry,
+  validatePlan,
+} from "@ergon/core";
+import { openTokenBook, type TokenBook } from "@ergon/node";
+import { callDirectly } from "../direct-call.ts";
+import type { HttpParts } from "./http-parts.ts";
+import { createHttpServer, type HttpServer } from "./server.ts";
+
+/** A server on a real socket, around an engine that tests made. */
+export type ServedWorld = {
+  readonly engine: Engine & { readonly activeRuns: () => number };
+  readonly store: {
+    commit(commit: Commit): Promise<CommitReceipt>;
+    readonly readEvents: (query: EventQuery) => Promise<readonly StoredEvent[]>;
+    readonly lastEventSeq: () => Promise<number>;
+  };
+  readonly blobs: Pick<BlobStore, "put">;
+  readonly gate: ToolGate;
+  readonly registry: ToolRegistry;
+  readonly plans: readonly AgenticPlan[];
+  readonly clock: Clock;
+  readonly ids: Ids;
+};
+
+export const FIRST_TOKEN = "first-token-first-token-first-token-first";
+export const LOCAL_TOKEN = "local-token-local-token-local-token-local";
+
+export type Served = {
+  readonly url: string;
+  readonly server: HttpServer;
+  readonly tokens: TokenBook;
+  readonly folder: string;
+  /** Asks with the first token unless told otherwise; `token: null` asks without one. */
+  readonly ask: (method: string, path: string, options?: AskOptions) => Promise<Asked>;
+  /** A further principal's token. */
+  readonly tokenFor: (name: string, scope: "agent" | "person") => Promise<string>;
+  readonly close: () => Promise<void>;
+};
+
+export type AskOptions = {
+  readonly token?: string | null;
+  readonly body?: unknown;
+  /** Sent as it is. */
+  readonly raw?: string | Uint8Array<ArrayBuffer>;
+  readonly headers?: Readonly<Record<string, string>>;
+};
+
+export type Asked = { readonly status: number; readonly headers: Headers; readonly text: string; readonly body: Body };
+/** Tests say what they expect of it. */
+type Body = Record<string, unknown> & Partial<Problem>;
+
+export async function serve(
+  world: ServedWorld,
+  options: Partial<HttpParts> & { readonly logger?: Logger } = {},
+): Promise<Served> {
+  const folder = mkdtempSync(join(tmpdir(), "ergon-http-"));
+  const { clock } = world;
+  const tokens = await openTokenBook({ dataFolder: folder, firstToken: FIRST_TOKEN, localToken: LOCAL_TOKEN, clock });
+  const server = createHttpServer({ ...partsOf(world, tokens), ...options });
+  const url = await server.listen("127.0.0.1", 0);
+  const ask: Served["ask"] = async (method, path, { token = FIRST_TOKEN, body, raw, headers } = {}) => {
+    const sent = raw ?? (body === undefined ? undefined : JSON.stringify(body));
+    const response = await fetch(new URL(path, url), {
+      method,
+      headers: {
+        ...(token === null ? {} : { authorization: `Bearer ${token}` }),
+        ...(sent === undefined ? {} : { "content-type": "application/json" }),
+        ...headers,
+      },
+      ...(sent === undefined ? {} : { body: sent }),
+    });
+    const text = await response.text();
+    return { status: response.status, headers: response.headers, text, body: parsed(text) };
+  };
+  return {
+    url,
+    server,
+    tokens,
+    folder,
+    ask,
+    tokenFor: async (name, scope) => {
+      const by = tokens.find(FIRST_TOKEN);
+      if (by === undefined) throw new Error("The first token is not known.");
+      return (await tokens.add({ name, scope, by })).token;
+    },
+    close: async () => {
+      await server.close();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+function partsOf(world: ServedWorld, tokens: TokenBook): HttpParts {
+  const { engine, store, blobs, gate, registry, plans, clock, ids } = world;
+  const open = async () => ({ state: store, blobs });
+  return {
+    engine,
+    outbox: { lastSeq: store.lastEventSeq, read: store.readEvents },
+    tools: {
+      list: () => registry.summaries(),
+      call: async ({ owner, toolId, args, signal }) => {
+        const caller = { kind: "http", owner } as const;
+        const { output } = await callDirectly({ gate, open, clock, ids }, { toolId, args, caller, signal });
+        return { kind: "finished", output };
+      },
+    },
+    plans: {
+      list: () => plans,
+      get: (planId) => plans.find((plan) => plan.planId === planId),
+      validate: (plan, input) => validatePlan(plan, { registry, ...(input === undefined ? {} : { input }) }),
+    },
+    tokens,
+    clock,
+    logger: silentLogger,
+    version: "0.0.0",
+    allowedHosts: [],
+    activeRuns: engine.activeRuns,
+    isReady: () => true,
+  };
+}
+
+function parsed(text: string): Body {
+  try {
+    return JSON.parse(text) as Body;
+  } catch {
+    return {};
+  }
+}

@@ -1,0 +1,16 @@
+import { SessionId, storeError } from "@ergon/core";
+
+/*
+ * Names as parts of an address. What cannot be a name is refused here as the owner would refuse it: in an address ".."
+ * means another place.
+ */
+
+export function sessionPath(sessionId: string): string {
+  if (!SessionId.safeParse(sessionId).success) throw storeError("session_not_found", `No session "${sessionId}".`);
+  return `/sessions/${encodeURIComponent(sessionId)}`;
+}
+
+export function blobPath(id: string): string {
+  if (!/^[0-9a-f]{64}$/.test(id)) throw storeError("blob_not_found", `No blob "${id}".`);
+  return `/blobs/${id}`;
+}
