@@ -13,10 +13,10 @@ const { version } = manifest;
 const argv = process.argv.slice(2);
 const literal = argv.indexOf("--");
 const terminal = createTerminal(process, argv.slice(0, literal < 0 ? undefined : literal).includes("--json"));
-const interrupts = watchInterrupts(
-  () => terminal.note(terminal.errorColors.dim("stopping; once more to stop at once")),
-  (code) => process.exit(code),
-);
+const interrupts = watchInterrupts({
+  onFirst: () => terminal.note(terminal.errorColors.dim("stopping; once more to stop at once")),
+  forceExit: (code) => process.exit(code),
+});
 
 guardProcess();
 const exitCode = await main();

@@ -29,7 +29,7 @@ export type DirectCallDeps = {
   readonly ids: Ids;
 };
 
-export type Records = {
+type Records = {
   readonly state: { commit(commit: Commit): Promise<CommitReceipt> };
   readonly blobs: Pick<BlobStore, "put">;
 };

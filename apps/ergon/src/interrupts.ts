@@ -1,7 +1,13 @@
 import { EXIT, type ExitCode } from "./exit-codes.ts";
 
 /** A command that has been asked to stop gets this long to clean up. */
-export const CLEAN_UP_MS = 10_000;
+const CLEAN_UP_MS = 10_000;
+
+export type InterruptOptions = {
+  readonly onFirst: () => void;
+  readonly forceExit: (code: ExitCode) => void;
+  readonly cleanUpMs?: number;
+};
 
 export type Interrupts = {
   readonly signal: AbortSignal;
@@ -9,8 +15,8 @@ export type Interrupts = {
   readonly exitCode: () => ExitCode | undefined;
 };
 
-/** The first signal asks the command to stop, the second one ends the process at once. */
-export function watchInterrupts(onFirst: () => void, forceExit: (code: ExitCode) => void): Interrupts {
+/** The first signal asks the command to stop, the second one (or too long a clean-up) ends the process at once. */
+export function watchInterrupts({ onFirst, forceExit, cleanUpMs = CLEAN_UP_MS }: InterruptOptions): Interrupts {
   const controller = new AbortController();
   let code: ExitCode | undefined;
   const watch = (name: NodeJS.Signals, exit: ExitCode): void => {
@@ -19,7 +25,7 @@ export function watchInterrupts(onFirst: () => void, forceExit: (code: ExitCode)
       code = exit;
       onFirst();
       controller.abort(new DOMException(`Stopped by ${name}.`, "AbortError"));
-      setTimeout(() => forceExit(exit), CLEAN_UP_MS);
+      setTimeout(() => forceExit(exit), cleanUpMs);
     });
   };
   watch("SIGINT", EXIT.interrupted);

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { parseJsonDocument } from "./json-document.ts";
 
 export const MAX_CONFIG_BYTES = 1024 * 1024;
-export const CONFIG_FILE = "config.json";
+const CONFIG_FILE = "config.json";
 
 export type ConfigFile =
   | { readonly state: "absent" }

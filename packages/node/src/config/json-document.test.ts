@@ -18,14 +18,20 @@ it.each([
 });
 
 it("finds a place whenever JSON.parse refuses, and reads what it reads", () => {
-  const noise = fc.stringMatching(/^[[\]{}",:0-9.eE+\-tfn\\ua \n]{0,12}$/);
+  const noise = fc.string({
+    unit: fc.constantFrom(
+      ...`[]{}",:01.eE+-tfn\\ua 
+`,
+    ),
+    maxLength: 12,
+  });
   fc.assert(
-    fc.property(fc.oneof(noise, fc.json({ maxDepth: 3, stringUnit: "binary" })), (source) => {
+    fc.property(fc.oneof(noise, fc.json({ maxDepth: 2 })), (source) => {
       const document = parseJsonDocument(source);
       expect(document.ok).toBe(accepts(source));
       expect(document.ok ? "unexpected" : document.message).toMatch(/^(unexpected|it ends too early)/);
     }),
-    { numRuns: 3_000 },
+    { numRuns: 1_000 },
   );
 });
 

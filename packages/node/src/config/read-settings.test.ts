@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { MAX_CONFIG_BYTES } from "./config-file.ts";
 import { readSettings } from "./read-settings.ts";
 import type { SettingFlags, Settings } from "./resolved-setting.ts";
+import { MAX_SETTING_LENGTH } from "./setting-kind.ts";
 import { SETTINGS } from "./settings-table.ts";
 
 let cwd: string;
@@ -165,6 +166,12 @@ it("answers with values and problems whatever the environment holds", () => {
     }),
     { numRuns: 50 },
   );
+});
+
+it("takes a value of the largest length and refuses a longer one", () => {
+  const name = "x".repeat(MAX_SETTING_LENGTH);
+  expect(read({ FSDD_MCP_SERVER_NAME: name })).toMatchObject({ values: { serverName: name }, problems: [] });
+  expect(read({ FSDD_MCP_SERVER_NAME: `${name}x` }).problems).toHaveLength(1);
 });
 
 it("hides a password inside a URL", () => {

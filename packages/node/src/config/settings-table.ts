@@ -25,7 +25,7 @@ export type SettingGroup =
   | "database";
 
 /** A value that CONTRACT names but that this version refuses. */
-export type LaterValue = { readonly pattern: RegExp; readonly what: string };
+type LaterValue = { readonly pattern: RegExp; readonly what: string };
 
 export type Setting<T> = {
   readonly kind: SettingKind<T>;

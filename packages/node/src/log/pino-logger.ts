@@ -3,7 +3,7 @@ import type { LogFields, Logger } from "@ergon/core";
 import type * as Pino from "pino";
 import { redact, redactText } from "./redact.ts";
 
-export const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "fatal", "silent"] as const;
+const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "fatal", "silent"] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
 export type PinoLoggerOptions = {
