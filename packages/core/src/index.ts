@@ -225,3 +225,9 @@ export type {
   ToolRun,
   Validated,
 } from "./tools/tool.ts";
+export { createEngine, type EmbeddedEngine, MAX_ACTIVE_RUNS } from "./plans/engine/engine.ts";
+export type { EngineDeps, PlanLookup } from "./plans/engine/engine-deps.ts";
+export { type IPlanExecutor, PlanExecutor } from "./plans/plan-executor.ts";
+export { createSpecStateStore } from "./plans/spec-state-store.ts";
+export { type PlanChecks, type PlanReport, validatePlan } from "./plans/validate-plan.ts";
+export { type IWorkflowManager, WorkflowManager } from "./plans/workflow-manager.ts";

@@ -12,6 +12,10 @@ export type PlanErrorCode =
   | "not_iterable"
   | "session_busy"
   | "wait_not_open"
+  | "wait_ambiguous"
+  | "session_ended"
+  | "engine_busy"
+  | "engine_stopping"
   | "resume_input_invalid";
 
 export function planError(code: PlanErrorCode, message: string, options?: ErrorOptions): ErgonError<PlanErrorCode> {

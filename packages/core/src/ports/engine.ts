@@ -24,7 +24,10 @@ export type Engine = {
   settled(request: SessionRef & { readonly timeoutMs?: number; readonly signal?: AbortSignal }): Promise<SessionCore>;
   /** Events after `afterSeq`, then new ones as they come, until the signal aborts. */
   follow(request: FollowEvents): AsyncIterable<StoredEvent>;
-  readBlob(request: { readonly owner: string; readonly id: string }): Promise<{ readonly bytes: Uint8Array; readonly mediaType: string }>;
+  readBlob(request: {
+    readonly owner: string;
+    readonly id: string;
+  }): Promise<{ readonly bytes: Uint8Array; readonly mediaType: string }>;
 };
 
 export type SessionRef = { readonly owner: string; readonly sessionId: string };
@@ -62,4 +65,9 @@ export type ListSessions = {
   readonly cursor?: string;
 };
 
-export type FollowEvents = { readonly owner: string; readonly sessionId?: string; readonly afterSeq: number; readonly signal: AbortSignal };
+export type FollowEvents = {
+  readonly owner: string;
+  readonly sessionId?: string;
+  readonly afterSeq: number;
+  readonly signal: AbortSignal;
+};

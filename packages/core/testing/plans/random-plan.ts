@@ -74,7 +74,7 @@ function buildPlan(bones: readonly Bone[], seed: number, { toolIds, implicitName
     parameters: {
       type: "object",
       required: ["items"],
-      properties: { items: { type: "array" }, n: { type: "integer" } },
+      properties: { items: { type: "array" } },
     },
     startStepId: bones[0]?.id ?? "end",
     steps: choice.percent(30) ? shuffled(choice, steps) : steps,

@@ -19,11 +19,11 @@ import { createWalk, type Walk } from "./walk.ts";
  * | exists                      | the pointer `left` finds a node; null is one      | false          | a literal left   |
  * |                             |                                                   |                | `condition_type` |
  * | not_exists                  | it finds none                                     | true           | the same         |
- * | contains                    | array `left` has an element equal to `right`,     | false          | `condition_type` |
+ * | contains                    | array `left` has an element equal to `right`,     | false          | false            |
  * |                             | string `left` has the string `right` in it,       |                |                  |
  * |                             | object `left` has the key `right`                 |                |                  |
- * | in                          | `right` contains `left`                           | false          | `condition_type` |
- * | matches                     | the pattern `right` is found in the string `left` | false          | `condition_type` |
+ * | in                          | `right` contains `left`                           | false          | false            |
+ * | matches                     | the pattern `right` is found in the string `left` | false          | false            |
  *
  * An absent side equals nothing, not even another absent side. A query that finds nothing gives [], which is there;
  * for `exists` it is absent. A pointer's `default` fills an absent side, except for `exists` and `not_exists`, which
@@ -114,7 +114,7 @@ function ask(
     case "in":
       return contains(right, left);
     case "matches":
-      return typeof left === "string" && typeof right === "string" ? matchesPattern(left, right) : undefined;
+      return typeof left === "string" && typeof right === "string" && matchesPattern(left, right);
     case "greater_than":
     case "less_than":
     case "greater_or_equal":
@@ -139,11 +139,11 @@ function compare(left: unknown, right: unknown): number | undefined {
   return left < right ? -1 : 1;
 }
 
-function contains(whole: unknown, part: unknown): boolean | undefined {
+function contains(whole: unknown, part: unknown): boolean {
   if (isList(whole)) return whole.some((item) => jsonEqual(item, part));
-  if (typeof part !== "string") return undefined;
+  if (typeof part !== "string") return false;
   if (typeof whole === "string") return whole.includes(part);
-  return isObject(whole) ? Object.hasOwn(whole, part) : undefined;
+  return isObject(whole) && Object.hasOwn(whole, part);
 }
 
 function typeName(value: unknown): string {

@@ -1,0 +1,194 @@
+/*
+ * The books of a run: turns what happened into the rows of a commit. Reads the run's state and writes the draft, nothing else.
+ */
+import { gateError } from "../../errors/gate.ts";
+import type { ErrorRecord } from "../../schema/error.ts";
+import type { Json } from "../../schema/json.ts";
+import type { SessionCore } from "../../schema/session.ts";
+import { openVisits, visitPath, type Cursor } from "../frames.ts";
+import type { Completion, Effect } from "../transition.ts";
+import { note, type Draft } from "./draft.ts";
+import { idempotencyKey, toolStep, type Arrival, type RunState } from "./run-state.ts";
+import { placedWaits, shownError, statusOf } from "./waits.ts";
+
+/** The intent row of a first attempt; later attempts have theirs already. */
+export function bookIntent(state: RunState, effect: Extract<Effect, { kind: "invoke" }>, draft: Draft): void {
+  const call = state.allowed.get(effect.ord);
+  if (call?.effects === "once") draft.durable = true;
+  if (call !== undefined && effect.attempt === 1) {
+    if (call.requestBlob !== undefined) draft.blobs.push({ ref: call.requestBlob.ref, at: draft.at });
+    draft.journal.push({
+      kind: "start",
+      ord: effect.ord,
+      scope: effect.place.scope,
+      stepId: effect.stepId,
+      toolId: call.toolId,
+      effects: call.effects,
+      key: idempotencyKey(state.sessionId, effect.ord),
+      argsHash: call.argsHash,
+      request: call.requestBlob?.ref ?? call.resolvedArgs,
+      at: draft.at,
+    });
+  }
+  const { toolId } = toolStep(state.plan, effect.stepId);
+  note(draft, "step-started", { stepId: effect.stepId, toolId, position: effect.ord, attempt: effect.attempt });
+}
+
+/** The end of a call, unless another attempt follows at the same position. */
+export function bookCall(state: RunState, before: Cursor, arrival: Arrival, draft: Draft): void {
+  const { completion, call } = arrival;
+  if (completion.kind !== "called") return;
+  const { ord } = completion;
+  const stepId = stepIdAt(before, ord);
+  const { toolId } = toolStep(state.plan, stepId);
+  const energyUnits = call?.energyUnits ?? 0;
+  if (call !== undefined) {
+    draft.energyUnits += energyUnits;
+    draft.energy.push(call.rows.energy);
+    draft.events.push(...call.rows.events);
+    for (const blob of call.blobs) draft.blobs.push({ ref: blob.ref, at: draft.at });
+  }
+  if (completion.ok) {
+    const output = call?.kind === "ok" ? call.output : null;
+    draft.journal.push({ kind: "finish", ord, state: "finished", result: { output }, at: draft.at, energyUnits });
+    note(draft, "step-finished", { stepId, toolId, position: ord, energyUnits });
+    state.allowed.delete(ord);
+    return;
+  }
+  const { error } = completion;
+  const willRetry = visitPath(state.cursor, ord).at(-1)?.frame.state.kind === "backoff";
+  note(draft, "step-failed", { stepId, toolId, position: ord, error: asJson(error), willRetry });
+  if (willRetry) return;
+  state.allowed.delete(ord);
+  // A call with an unknown outcome has no result yet: a person may still say what it was.
+  if (error.code === "outcome_unknown") return;
+  draft.journal.push({ kind: "finish", ord, state: "failed", result: { error }, at: draft.at, energyUnits });
+}
+
+/** Closes the row of a call whose outcome was unknown, by what a person said. */
+function bookUnknown(before: Cursor, completion: Extract<Completion, { kind: "decided" }>, draft: Draft): void {
+  const { ord, decision } = completion;
+  const state = visitPath(before, ord).at(-1)?.frame.state;
+  if (state?.kind !== "error" || state.error.code !== "outcome_unknown") return;
+  if (decision.action === "happened") {
+    draft.journal.push({
+      kind: "finish",
+      ord,
+      state: "finished",
+      result: { output: decision.output },
+      at: draft.at,
+      energyUnits: 0,
+    });
+  } else {
+    draft.journal.push({
+      kind: "finish",
+      ord,
+      state: "unknown",
+      result: { error: state.error },
+      at: draft.at,
+      energyUnits: 0,
+    });
+  }
+}
+
+/** What a person or the supervisor did, and steps that failed short of a call. */
+export function bookArrival(before: Cursor, completion: Completion, draft: Draft): void {
+  switch (completion.kind) {
+    case "answered":
+    case "approval":
+    case "decided":
+      note(draft, "session-resumed", { stepId: stepIdAt(before, completion.ord), answer: answerOf(completion) });
+      if (completion.kind === "decided") bookUnknown(before, completion, draft);
+      return;
+    case "failed":
+      note(draft, "step-failed", {
+        stepId: stepIdAt(before, completion.ord),
+        position: completion.ord,
+        error: asJson(completion.error),
+        willRetry: false,
+      });
+      return;
+    case "checked":
+    case "called":
+    case "evaluated":
+    case "woke":
+    case "joined":
+      return;
+  }
+}
+
+/** Closes the rows of calls that a cancel leaves behind: what had been sent and could not be taken back is unknown. */
+export function bookCancel(state: RunState, draft: Draft): void {
+  for (const { frame, ord } of openVisits(state.cursor)) {
+    const unsettled = frame.state.kind === "error" && frame.state.error.code === "outcome_unknown";
+    if (frame.state.kind !== "call" && frame.state.kind !== "backoff" && !unsettled) continue;
+    const unknown =
+      unsettled || (frame.state.kind === "call" && (state.allowed.get(ord)?.effects ?? "once") === "once");
+    const error = unknown
+      ? gateError("outcome_unknown", "The session was cancelled while this call was under way.")
+      : gateError("cancelled", "The session was cancelled.");
+    const result = { error: error.toJSON() as ErrorRecord };
+    draft.journal.push({
+      kind: "finish",
+      ord,
+      state: unknown ? "unknown" : "failed",
+      result,
+      at: draft.at,
+      energyUnits: 0,
+    });
+  }
+  draft.changed = true;
+  draft.durable = true;
+  draft.end = { status: "cancelled" };
+}
+
+/** The session as it is after this draft; a change of status is announced and, being acknowledged outside, durable. */
+export function bookSession(state: RunState, draft: Draft): SessionCore {
+  const core = nextCore(state, draft);
+  if (core.status === state.core.status || core.status === "running") return core;
+  const error = core.lastError === undefined ? {} : { error: asJson(core.lastError) };
+  if (draft.end === undefined) {
+    note(draft, "session-paused", { status: core.status, waiting: asJson(core.waiting), ...error });
+  } else {
+    note(draft, `session-${draft.end.status}`, { status: core.status, ...error });
+  }
+  draft.durable = true;
+  return core;
+}
+
+function nextCore(state: RunState, draft: Draft): SessionCore {
+  const { lastError: _gone, currentStepId: _was, ...kept } = state.core;
+  const base = { ...kept, updatedAt: draft.at, energySpent: kept.energySpent + draft.energyUnits, waiting: [] };
+  if (draft.end !== undefined) {
+    const error = draft.end.status === "failed" ? { lastError: draft.end.error } : {};
+    return { ...base, ...error, status: draft.end.status };
+  }
+  const { cursor } = state;
+  const status = statusOf(cursor);
+  const now = { ...base, status, currentStepId: cursor.root.at };
+  // A single line of steps that runs has no waits; looking for them would be work on the hot path.
+  if (status === "running" && cursor.root.state.kind !== "spread") return now;
+  const waits = placedWaits(state.plan, cursor);
+  const lastError = shownError(waits);
+  return { ...now, waiting: waits.map(({ wait }) => wait), ...(lastError === undefined ? {} : { lastError }) };
+}
+
+function stepIdAt(cursor: Cursor, ord: string): string {
+  return visitPath(cursor, ord).at(-1)?.frame.at ?? "";
+}
+
+function answerOf(completion: Extract<Completion, { kind: "answered" | "approval" | "decided" }>): Json {
+  switch (completion.kind) {
+    case "answered":
+      return { kind: "input" };
+    case "approval":
+      return { kind: "approval", approved: completion.approved };
+    case "decided":
+      return { kind: "decision", action: completion.decision.action };
+  }
+}
+
+/** Records are JSON by their schema; the types only lack the index signature. */
+function asJson(value: object): Json {
+  return value as Json;
+}

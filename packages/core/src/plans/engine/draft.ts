@@ -1,0 +1,46 @@
+import type { BlobRow, ContextWrite, JournalWrite } from "../../ports/state-store.ts";
+import type { EnergyRow } from "../../schema/energy.ts";
+import type { EventType, NewEvent } from "../../schema/event.ts";
+import type { JsonObject } from "../../schema/json.ts";
+import type { Effect, RunEnd } from "../transition.ts";
+
+/** One commit in the making, and what may begin once it is written. */
+export type Draft = {
+  readonly at: string;
+  readonly context: ContextWrite[];
+  /** Scopes whose branches have joined. */
+  readonly dropScopes: string[];
+  readonly journal: JournalWrite[];
+  readonly energy: EnergyRow[];
+  readonly blobs: BlobRow[];
+  readonly events: NewEvent[];
+  readonly launches: Effect[];
+  /** Told once the commit is safe. */
+  readonly acknowledge: (() => void)[];
+  energyUnits: number;
+  changed: boolean;
+  durable: boolean;
+  end: RunEnd | { readonly status: "cancelled" } | undefined;
+};
+
+export function newDraft(at: string): Draft {
+  return {
+    at,
+    context: [],
+    dropScopes: [],
+    journal: [],
+    energy: [],
+    blobs: [],
+    events: [],
+    launches: [],
+    acknowledge: [],
+    energyUnits: 0,
+    changed: false,
+    durable: false,
+    end: undefined,
+  };
+}
+
+export function note(draft: Draft, type: EventType, data: JsonObject): void {
+  draft.events.push({ type, at: draft.at, data });
+}

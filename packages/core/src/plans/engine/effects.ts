@@ -1,0 +1,257 @@
+/*
+ * Carries effects out. `now` does what needs no waiting, inside the transition that asked; `later` does the rest after
+ * the commit. Both answer through `arrive`.
+ */
+import { toErgonError } from "../../errors/ergon-error.ts";
+import type { ErrorRecord } from "../../schema/error.ts";
+import type { JsonObject } from "../../schema/json.ts";
+import type { AllowedCall, CheckAnswer } from "../../tools/gate.ts";
+import type { MaybePromise } from "../../tools/tool.ts";
+import { stepOf } from "../interpreter.ts";
+import { resolveWith } from "../pointer/resolve.ts";
+import { resolveTemplate } from "../pointer/template.ts";
+import type { PointerView } from "../pointer/view.ts";
+import type { At, Completion, Effect } from "../transition.ts";
+import type { EngineDeps } from "./engine-deps.ts";
+import { evaluateStep, type StepEvaluation } from "./evaluate-step.ts";
+import { joinScopes } from "./join-scopes.ts";
+import { recoverCall } from "./recover-call.ts";
+import { idempotencyKey, toolStep, type Arrival, type RunState } from "./run-state.ts";
+import { untilWritten } from "./until-written.ts";
+
+export type Effects = {
+  /** False: it has to wait, and is launched after the commit. */
+  readonly now: (effect: Effect) => boolean;
+  readonly later: (effect: Exclude<Effect, { kind: "sleep" }>) => Promise<void>;
+  /** A call found under way after a restart. */
+  readonly recover: (effect: Extract<Effect, { kind: "invoke" }>) => Promise<void>;
+};
+
+export type EffectsParts = {
+  readonly deps: EngineDeps & { readonly stopping: AbortSignal };
+  readonly state: RunState;
+  readonly arrive: (arrival: Arrival) => void;
+  /** Counts work that goes on behind a transition. */
+  readonly begun: (work: () => Promise<void>) => void;
+};
+
+type Check = Extract<Effect, { kind: "check" }>;
+type Invoke = Extract<Effect, { kind: "invoke" }>;
+type Answer = Completion extends infer C ? (C extends Completion ? Omit<C, "ord" | "atMs"> : never) : never;
+
+export function createEffects({ deps, state, arrive, begun }: EffectsParts): Effects {
+  const { plan, data, sessionId, owner } = state;
+  const logger = deps.logger.child({ sessionId, planId: plan.plan.planId });
+
+  return {
+    now: (effect) => {
+      if (effect.kind === "check") return checkNow(effect);
+      return effect.kind === "evaluate" ? evaluateNow(effect) : false;
+    },
+    later: (effect) => {
+      switch (effect.kind) {
+        case "check":
+          return orFail(effect, () => checkLater(effect));
+        case "evaluate":
+          return orFail(effect, () => evaluateLater(effect));
+        case "join":
+          return join(effect);
+        case "invoke":
+          return call(effect);
+      }
+    },
+    recover,
+  };
+
+  function answer(effect: At, completion: Answer, extra: Pick<Arrival, "call" | "joined"> = {}): void {
+    arrive({ completion: { ...completion, ord: effect.ord, atMs: deps.clock.now() }, ...extra });
+  }
+
+  function fail(effect: At, thrown: unknown): void {
+    answer(effect, { kind: "failed", error: toErgonError(thrown, "step_failed").toJSON() as ErrorRecord });
+  }
+
+  /** A store that cannot be read is waited for; anything else is the step's failure. */
+  async function orFail(effect: At, work: () => Promise<void>): Promise<void> {
+    try {
+      await untilWritten(deps, work);
+    } catch (thrown) {
+      if (deps.stopping.aborted) throw thrown;
+      fail(effect, thrown);
+    }
+  }
+
+  function withLoads<A extends { readonly kind: string }>(
+    effect: At,
+    attempt: (view: PointerView) => A,
+  ): Promise<Exclude<A, { kind: "needs" }>> {
+    const loaded = new Map<string, unknown>();
+    return resolveWith<Exclude<A, { kind: "needs" }>>(
+      () => attempt(data.view(effect.place, loaded)) as Exclude<A, { kind: "needs" }>,
+      (loads) => data.load(effect, loads, loaded),
+    );
+  }
+
+  function evaluateNow(effect: At): boolean {
+    try {
+      const found = evaluateStep(plan.dataOf(effect.stepId), data.view(effect.place));
+      if (found.kind === "needs") return false;
+      evaluated(effect, found);
+    } catch (thrown) {
+      fail(effect, thrown);
+    }
+    return true;
+  }
+
+  async function evaluateLater(effect: At): Promise<void> {
+    evaluated(effect, await withLoads(effect, (view) => evaluateStep(plan.dataOf(effect.stepId), view)));
+  }
+
+  function evaluated(effect: At, found: StepEvaluation): void {
+    const step = stepOf(plan, effect.stepId);
+    if (found.items !== undefined && step.type === "loop_over_items") {
+      data.bindLoop(effect.ord, { alias: step.itemAlias, items: found.items });
+    }
+    answer(effect, { kind: "evaluated", value: found.evaluated });
+  }
+
+  function checkNow(effect: Check): boolean {
+    try {
+      const args = effect.args ?? resolveArguments(effect.stepId, data.view(effect.place));
+      if (args === undefined) return false;
+      const asked = ask(effect, args);
+      if (asked instanceof Promise) begun(() => orFail(effect, async () => checked(effect, await asked)));
+      else checked(effect, asked);
+    } catch (thrown) {
+      fail(effect, thrown);
+    }
+    return true;
+  }
+
+  async function checkLater(effect: Check): Promise<void> {
+    const template = templateOf(effect.stepId);
+    const args =
+      effect.args ?? ((await withLoads(effect, (view) => resolveTemplate(template, view))).value as JsonObject);
+    checked(effect, await ask(effect, args));
+  }
+
+  function resolveArguments(stepId: string, view: PointerView): JsonObject | undefined {
+    const found = resolveTemplate(templateOf(stepId), view);
+    return found.kind === "needs" ? undefined : (found.value as JsonObject);
+  }
+
+  function templateOf(stepId: string): Parameters<typeof resolveTemplate>[0] {
+    const needed = plan.dataOf(stepId);
+    if (needed.kind !== "arguments") throw new Error(`Step "${stepId}" calls no tool.`);
+    return needed.template;
+  }
+
+  function ask(effect: Check, args: JsonObject): MaybePromise<CheckAnswer> {
+    const step = toolStep(plan, effect.stepId);
+    const { mode } = state.core;
+    const remaining = energyLeft(state);
+    return deps.gate.check({
+      toolId: step.toolId,
+      args,
+      get context() {
+        return data.contextOf(effect.place);
+      },
+      caller: {
+        kind: "plan",
+        owner,
+        approved: effect.approved === true,
+        ...(mode === undefined ? {} : { role: mode }),
+      },
+      sessionId,
+      ...(step.timeoutMs === undefined ? {} : { timeoutMs: step.timeoutMs }),
+      ...(remaining === undefined ? {} : { energy: { remaining } }),
+    });
+  }
+
+  function checked(effect: At, verdict: CheckAnswer): void {
+    switch (verdict.kind) {
+      case "allowed": {
+        const { requestBlob } = verdict;
+        if (requestBlob === undefined) return allow(effect, verdict);
+        return begun(async () => {
+          await untilWritten(deps, () => deps.blobs.put(requestBlob.bytes, requestBlob.ref.mediaType));
+          allow(effect, verdict);
+        });
+      }
+      case "needs_approval":
+        return answer(effect, { kind: "checked", answer: "needs_approval", message: verdict.reason });
+      case "denied":
+        return answer(effect, { kind: "failed", error: verdict.error as ErrorRecord });
+    }
+  }
+
+  function allow(effect: At, verdict: AllowedCall): void {
+    state.allowed.set(effect.ord, verdict);
+    answer(effect, { kind: "checked", answer: "allowed" });
+  }
+
+  async function join(effect: At): Promise<void> {
+    const joined = await untilWritten(deps, () => joinScopes({ deps, plan, sessionId, effect, cursor: state.cursor }));
+    for (const blob of joined.blobs) await untilWritten(deps, () => deps.blobs.put(blob.bytes, blob.ref.mediaType));
+    answer(effect, { kind: "joined" }, { joined });
+  }
+
+  async function call(effect: Invoke): Promise<void> {
+    const ready = state.allowed.get(effect.ord);
+    return ready === undefined ? recover(effect) : invoke(effect, ready);
+  }
+
+  async function recover(effect: Invoke): Promise<void> {
+    const found = await untilWritten(deps, () =>
+      recoverCall({ deps, sessionId, effect, step: toolStep(plan, effect.stepId) }),
+    );
+    if (found.kind === "unknown") return answer(effect, { kind: "called", ok: false, error: found.error });
+    state.allowed.set(effect.ord, found.call);
+    return invoke(effect, found.call);
+  }
+
+  async function invoke(effect: Invoke, ready: AllowedCall): Promise<void> {
+    const controller = new AbortController();
+    state.calls.set(effect.ord, controller);
+    const outcome = await deps.gate.invoke(ready, {
+      signal: controller.signal,
+      idempotencyKey: idempotencyKey(sessionId, effect.ord),
+      get context() {
+        return data.contextOf(effect.place);
+      },
+      infrastructure: { ...deps.infrastructure, sessionId },
+      logger: logger.child({ stepId: effect.stepId }),
+      progress: (update) => reportProgress(effect, update),
+    });
+    for (const blob of outcome.blobs) await untilWritten(deps, () => deps.blobs.put(blob.bytes, blob.ref.mediaType));
+    state.calls.delete(effect.ord);
+    const ended: Answer =
+      outcome.kind === "ok"
+        ? { kind: "called", ok: true }
+        : { kind: "called", ok: false, error: outcome.error as ErrorRecord };
+    answer(effect, ended, { call: outcome });
+  }
+
+  /** Progress is worth telling and not worth failing for. */
+  function reportProgress(effect: At, update: { readonly fraction?: number; readonly message?: string }): void {
+    const event = {
+      type: "step-progressed" as const,
+      at: new Date(deps.clock.now()).toISOString(),
+      data: { stepId: effect.stepId, position: effect.ord, ...update },
+    };
+    deps.store.commit({ sessionId, owner, events: [event] }).catch((thrown: unknown) => {
+      logger.warn(
+        { error: toErgonError(thrown, "store_unavailable").toJSON() },
+        "A progress event could not be written.",
+      );
+    });
+  }
+}
+
+/** What is left of the session's own budget once the calls under way have cost what was reserved for them. */
+function energyLeft({ core, allowed }: RunState): number | undefined {
+  if (core.energyBudget === undefined) return undefined;
+  let reserved = 0;
+  for (const call of allowed.values()) reserved += call.reservedUnits;
+  return core.energyBudget - core.energySpent - reserved;
+}

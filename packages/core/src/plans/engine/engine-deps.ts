@@ -1,0 +1,30 @@
+import type { BlobStore } from "../../ports/blob-store.ts";
+import type { Clock } from "../../ports/clock.ts";
+import type { Ids } from "../../ports/ids.ts";
+import type { Logger } from "../../ports/logger.ts";
+import type { StateStore } from "../../ports/state-store.ts";
+import type { AgenticPlan } from "../../schema/plan.ts";
+import type { ToolGate } from "../../tools/gate.ts";
+import type { ToolRegistry } from "../../tools/registry.ts";
+import type { Infrastructure } from "../../tools/tool.ts";
+
+/** What an engine is made of. */
+export type EngineDeps = {
+  readonly store: StateStore;
+  readonly blobs: BlobStore;
+  readonly gate: ToolGate;
+  readonly registry: ToolRegistry;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly logger: Logger;
+  /** Handed to tools that take it (spec 2); never part of their arguments. */
+  readonly infrastructure?: Omit<Infrastructure, "sessionId">;
+  /** `ERGON_FSYNC=always`. */
+  readonly fsyncEveryStep?: boolean;
+};
+
+/** The plans that can be run by name. */
+export type PlanLookup = {
+  readonly get: (planId: string) => AgenticPlan | undefined;
+  readonly ids: () => readonly string[];
+};

@@ -1,0 +1,100 @@
+import { z } from "zod";
+import { planError } from "../../errors/plan.ts";
+import { Json } from "../../schema/json.ts";
+import type { PlanStep } from "../../schema/plan.ts";
+import { compileJsonSchema } from "../../tools/json-schema/compile.ts";
+import type { Completion } from "../transition.ts";
+import type { PlacedWait } from "./waits.ts";
+
+/** How a person answers a failed step. `happened` is the result, where the outcome was unknown and they know it. */
+export const ErrorAnswer = z.strictObject({
+  action: z.enum(["retry", "skip", "abort"]).optional(),
+  arguments: z.record(z.string(), Json).optional(),
+  happened: Json.optional(),
+});
+export type ErrorAnswer = z.infer<typeof ErrorAnswer>;
+
+/** Picks the wait that an answer is for. */
+export function chooseWait(waits: readonly PlacedWait[], step: string | undefined): PlacedWait {
+  const open = waits.filter(({ wait }) => wait.kind !== "time");
+  const chosen = step === undefined ? open : open.filter(({ wait }) => wait.path === step || wait.stepId === step);
+  const [first, second] = chosen;
+  if (first === undefined) {
+    const message = step === undefined ? "Nothing waits for an answer." : `No open wait at step "${step}".`;
+    throw planError("wait_not_open", message, { details: { open: open.map(({ wait }) => wait.path) } });
+  }
+  if (second === undefined) return first;
+  const paths = chosen.map(({ wait }) => wait.path);
+  throw planError("wait_ambiguous", `Several waits are open; name one with "step": ${paths.slice(0, 10).join(", ")}.`, {
+    details: { open: paths },
+  });
+}
+
+/** Turns an answer into a completion, or says what is wrong with it. */
+export async function answerFor(
+  { wait, ord }: PlacedWait,
+  step: PlanStep,
+  input: Json | undefined,
+  atMs: number,
+): Promise<Completion> {
+  switch (wait.kind) {
+    case "human":
+      return { kind: "answered", ord, atMs, input: await humanInput(step, input) };
+    case "error":
+      return { kind: "decided", ord, atMs, decision: decision(step, wait.error?.code, input) };
+    case "approval":
+      throw planError("wait_not_open", `Step "${wait.stepId}" waits for an approval; answer it with the approvals.`, {
+        details: { stepId: wait.stepId },
+      });
+    case "time":
+    case "energy":
+      throw planError("wait_not_open", `Step "${wait.stepId}" does not wait for a person.`, {
+        details: { stepId: wait.stepId },
+      });
+  }
+}
+
+async function humanInput(step: PlanStep, input: Json | undefined): Promise<Json> {
+  if (step.type !== "human_in_the_loop" || step.inputSchema === undefined) return input ?? null;
+  const validate = await compileJsonSchema(step.inputSchema);
+  const checked = validate(input ?? null);
+  if (checked.ok) return checked.value as Json;
+  throw planError("resume_input_invalid", `The answer to step "${step.id}" does not fit what it asks for.`, {
+    details: { issues: checked.issues },
+  });
+}
+
+function decision(
+  step: PlanStep,
+  code: string | undefined,
+  input: Json | undefined,
+): Extract<Completion, { kind: "decided" }>["decision"] {
+  const parsed = ErrorAnswer.safeParse(input ?? { action: "retry" });
+  if (!parsed.success) {
+    const issues = parsed.error.issues.map((issue) => ({
+      path: `/${issue.path.join("/")}`,
+      code: issue.code,
+      message: issue.message,
+    }));
+    throw planError(
+      "resume_input_invalid",
+      "After an error, answer with {action: retry | skip | abort, arguments?, happened?}.",
+      { details: { issues } },
+    );
+  }
+  const answer = parsed.data;
+  if (answer.happened !== undefined) {
+    if (code === "outcome_unknown") return { action: "happened", output: answer.happened };
+    throw planError(
+      "resume_input_invalid",
+      `"happened" settles an unknown outcome; step "${step.id}" failed with ${code ?? "an error"}.`,
+    );
+  }
+  if (answer.action === undefined)
+    throw planError("resume_input_invalid", 'Say what to do: "action" is retry, skip or abort.');
+  if (answer.arguments !== undefined && (answer.action !== "retry" || step.type !== "tool_call")) {
+    throw planError("resume_input_invalid", '"arguments" go with "retry" of a tool call.');
+  }
+  if (answer.action !== "retry") return { action: answer.action };
+  return answer.arguments === undefined ? { action: "retry" } : { action: "retry", args: answer.arguments };
+}

@@ -1,0 +1,195 @@
+/*
+ * The runs that are in memory: brought back when somebody needs them, put down when nothing of them is under way. A
+ * session has at most one run here.
+ */
+import { isErgonError } from "../../errors/ergon-error.ts";
+import { planError } from "../../errors/plan.ts";
+import { storeError } from "../../errors/store.ts";
+import type { SessionRef } from "../../ports/engine.ts";
+import { MAX_PAGE_ROWS, type SessionRecord } from "../../ports/state-store.ts";
+import type { AgenticPlan } from "../../schema/plan.ts";
+import type { SessionCore } from "../../schema/session.ts";
+import { compilePlan, type CompiledPlan } from "../compiled-plan.ts";
+import type { Cursor } from "../frames.ts";
+import type { BlobCache } from "./blob-cache.ts";
+import type { EngineDeps } from "./engine-deps.ts";
+import { openRunState } from "./open-run.ts";
+import { createRun, type Run } from "./run.ts";
+import type { RunState } from "./run-state.ts";
+import { nextWake } from "./waits.ts";
+
+/** Runs that recovery takes up at once, oldest first. */
+export const RECOVERY_PARALLEL = 128;
+export const PLAN_CACHE_SIZE = 256;
+
+export type RunPool = {
+  readonly size: () => number;
+  readonly has: (sessionId: string) => boolean;
+  /** A run for a state that the caller has made. */
+  readonly adopt: (state: RunState) => Run;
+  /** The run of an unfinished session, from memory or brought back. */
+  readonly take: (session: SessionRef) => Promise<Run>;
+  /** Puts a run down if nothing of it is under way. */
+  readonly release: (run: Run) => void;
+  readonly drop: (run: Run) => void;
+  readonly compiled: (hash: string, plan: AgenticPlan) => CompiledPlan;
+  readonly recover: () => Promise<{ readonly takenUp: number }>;
+  readonly close: (graceMs: number) => Promise<void>;
+};
+
+export type RunPoolParts = {
+  readonly deps: EngineDeps & { readonly blobCache: BlobCache };
+  readonly record: (session: SessionRef) => Promise<SessionRecord>;
+  readonly onCommit: (core: SessionCore) => void;
+};
+
+export function createRunPool({ deps: given, record, onCommit }: RunPoolParts): RunPool {
+  const stopping = new AbortController();
+  const deps = { ...given, stopping: stopping.signal };
+  const runs = new Map<string, Run>();
+  const opening = new Map<string, Promise<Run>>();
+  const wakes = new Map<string, () => void>();
+  const plans = new Map<string, CompiledPlan>();
+  let closing = false;
+
+  return {
+    size: () => runs.size,
+    has: (sessionId) => runs.has(sessionId),
+    adopt,
+    take,
+    release,
+    drop,
+    compiled,
+    recover,
+    close,
+  };
+
+  function take({ owner, sessionId }: SessionRef): Promise<Run> {
+    const active = runs.get(sessionId);
+    if (active !== undefined) return Promise.resolve(active);
+    let pending = opening.get(sessionId);
+    if (pending === undefined) {
+      pending = bringBack({ owner, sessionId }).finally(() => opening.delete(sessionId));
+      opening.set(sessionId, pending);
+    }
+    return pending;
+  }
+
+  async function bringBack(session: SessionRef): Promise<Run> {
+    const found = await record(session);
+    if (found.frames === null) {
+      throw planError("wait_not_open", `Session ${session.sessionId} waits for nothing (${found.core.status}).`);
+    }
+    const hash = found.planHash ?? "";
+    const plan = plans.get(hash)?.plan ?? (await deps.store.readPlan(hash));
+    if (plan === undefined)
+      throw storeError("store_corrupt", `The plan of session ${session.sessionId} is not in the store.`);
+    const state = await openRunState(deps, found, compiled(hash, plan));
+    wakes.get(session.sessionId)?.();
+    const run = adopt(state);
+    run.recover();
+    return run;
+  }
+
+  function adopt(state: RunState): Run {
+    const run = createRun({ deps, state, onCommit: () => onCommit(state.core), onIdle: putDown });
+    runs.set(state.sessionId, run);
+    return run;
+  }
+
+  function release(run: Run): void {
+    if (run.idle()) putDown(run, nextWake(run.state.cursor));
+  }
+
+  function putDown(run: Run, wakeAtMs: number | undefined): void {
+    drop(run);
+    if (wakeAtMs !== undefined) wakeAt(run.state, wakeAtMs);
+  }
+
+  function drop(run: Run): void {
+    if (runs.get(run.state.sessionId) === run) runs.delete(run.state.sessionId);
+    run.abandon();
+  }
+
+  /** Sleepers hold a timer, not a run. */
+  function wakeAt({ owner, sessionId }: SessionRef, atMs: number): void {
+    wakes.get(sessionId)?.();
+    if (closing) return;
+    const stop = deps.clock.after(Math.max(0, atMs - deps.clock.now()), () => {
+      wakes.delete(sessionId);
+      void takeUp({ owner, sessionId });
+    });
+    wakes.set(sessionId, () => {
+      stop();
+      wakes.delete(sessionId);
+    });
+  }
+
+  async function recover(): Promise<{ readonly takenUp: number }> {
+    let takenUp = 0;
+    const slots = new Set<Promise<void>>();
+    for await (const { core, owner, frames } of unfinished()) {
+      if (closing) break;
+      const session = { owner, sessionId: core.sessionId };
+      if (core.status === "paused") {
+        const wake = nextWake(frames as unknown as Cursor);
+        if (wake !== undefined) wakeAt(session, wake);
+        continue;
+      }
+      takenUp++;
+      const slot = takeUp(session).finally(() => slots.delete(slot));
+      slots.add(slot);
+      if (slots.size >= RECOVERY_PARALLEL) await Promise.race(slots);
+    }
+    await Promise.all(slots);
+    return { takenUp };
+  }
+
+  /** Sessions that can go on by themselves, oldest first. */
+  async function* unfinished(): AsyncGenerator<SessionRecord> {
+    let cursor: string | undefined;
+    do {
+      const query = { status: ["running", "paused"], order: "oldest", limit: MAX_PAGE_ROWS } as const;
+      const page = await deps.store.listSessions(cursor === undefined ? query : { ...query, cursor });
+      for (const found of page.items) if (found.frames !== null && !runs.has(found.core.sessionId)) yield found;
+      cursor = page.nextCursor;
+    } while (cursor !== undefined);
+  }
+
+  /** Resolves when the session has nothing under way any more, so that recovery stays bounded. */
+  async function takeUp(session: SessionRef): Promise<void> {
+    try {
+      const run = await take(session);
+      await run.rested();
+    } catch (thrown) {
+      if (isErgonError(thrown) && thrown.code === "wait_not_open") return;
+      const error = isErgonError(thrown) ? thrown.toJSON() : { message: String(thrown) };
+      deps.logger.error({ sessionId: session.sessionId, error }, "A session could not be taken up.");
+    }
+  }
+
+  function compiled(hash: string, plan: AgenticPlan): CompiledPlan {
+    let found = plans.get(hash);
+    if (found === undefined) {
+      found = compilePlan(plan);
+      plans.set(hash, found);
+      for (const oldest of plans.keys()) {
+        if (plans.size <= PLAN_CACHE_SIZE) break;
+        plans.delete(oldest);
+      }
+    }
+    return found;
+  }
+
+  async function close(graceMs: number): Promise<void> {
+    closing = true;
+    for (const stop of wakes.values()) stop();
+    const open = [...runs.values()];
+    for (const run of open) run.drain();
+    const grace = new AbortController();
+    const resting = Promise.all(open.map((run) => run.rested())).finally(() => grace.abort());
+    await Promise.race([resting, deps.clock.sleep(graceMs, grace.signal)]);
+    stopping.abort();
+    for (const run of runs.values()) drop(run);
+  }
+}

@@ -1,0 +1,64 @@
+import type { ContextWrite, SessionRecord, Version } from "../../ports/state-store.ts";
+import type { Json } from "../../schema/json.ts";
+import type { ToolCallStep } from "../../schema/plan.ts";
+import type { SessionCore } from "../../schema/session.ts";
+import type { AllowedCall, CallOutcome } from "../../tools/gate.ts";
+import type { CompiledPlan } from "../compiled-plan.ts";
+import type { Cursor } from "../frames.ts";
+import { stepOf } from "../interpreter.ts";
+import type { Completion } from "../transition.ts";
+import type { RunData } from "./run-data.ts";
+
+/** What a run holds in memory while anything of it is under way. */
+export type RunState = {
+  readonly sessionId: string;
+  readonly owner: string;
+  readonly plan: CompiledPlan;
+  readonly data: RunData;
+  cursor: Cursor;
+  core: SessionCore;
+  version: Version;
+  /** Calls that the gate allowed and that have not ended. */
+  readonly allowed: Map<string, AllowedCall>;
+  readonly calls: Map<string, AbortController>;
+};
+
+/** A completion with what its effect produced, on its way to a commit. */
+export type Arrival = {
+  readonly completion: Completion;
+  readonly call?: CallOutcome;
+  readonly joined?: Joined;
+  /** Told, once it is safe, whether anybody waited for it. */
+  readonly taken?: (applied: boolean) => void;
+};
+
+export type Joined = {
+  readonly writes: readonly ContextWrite[];
+  readonly outputs: ReadonlyMap<string, Json>;
+  readonly blobs: CallOutcome["blobs"];
+};
+
+export function newRunState(record: SessionRecord, plan: CompiledPlan, data: RunData, cursor: Cursor): RunState {
+  return {
+    sessionId: record.core.sessionId,
+    owner: record.owner,
+    plan,
+    data,
+    cursor,
+    core: record.core,
+    version: record.version,
+    allowed: new Map(),
+    calls: new Map(),
+  };
+}
+
+export function toolStep(plan: CompiledPlan, stepId: string): ToolCallStep {
+  const step = stepOf(plan, stepId);
+  if (step.type !== "tool_call") throw new Error(`Step "${stepId}" calls no tool.`);
+  return step;
+}
+
+/** The same across attempts and restarts: a visit's position never changes. */
+export function idempotencyKey(sessionId: string, ord: string): string {
+  return `${sessionId}:${ord}`;
+}

@@ -1,0 +1,280 @@
+/*
+ * One run under way: takes completions in, commits what they changed, then begins what follows.
+ *
+ * The interpreter decides, `effects` carries out, `book` writes the rows, RunData answers pointers; this file only
+ * orders them.
+ *
+ * E1  What a completion changes is committed before any effect that follows from it begins.
+ * E2  The end of one step and the start of the next are one commit, unless something had to be loaded in between.
+ * E3  A call's intent is in the journal before the tool is called; durable when its effects are `once`.
+ * E4  Commits of a run follow one another; the version fence makes a second driver of the session fail, not win.
+ * E5  When nothing is under way, nothing of the run needs to stay in memory.
+ */
+import { toErgonError } from "../../errors/ergon-error.ts";
+import { isoTime } from "../../ports/clock.ts";
+import type { Commit } from "../../ports/state-store.ts";
+import type { Json } from "../../schema/json.ts";
+import { advance, begin, owed, type Advance } from "../interpreter.ts";
+import type { Completion, Effect } from "../transition.ts";
+import { bookArrival, bookCall, bookCancel, bookIntent, bookSession } from "./book.ts";
+import { newDraft, note, type Draft } from "./draft.ts";
+import { createEffects, type EffectsParts } from "./effects.ts";
+import type { Arrival, RunState } from "./run-state.ts";
+import { untilWritten } from "./until-written.ts";
+import { nextWake } from "./waits.ts";
+
+/** After so many transitions without a call, what has happened is committed and others get their turn. */
+export const MAX_TRANSITIONS_PER_COMMIT = 1_000;
+
+export type Run = {
+  readonly state: RunState;
+  /** Writes the first commit of a new run, together with `opening`. Rejects, and changes nothing, when it cannot. */
+  readonly start: (opening: Opening) => Promise<void>;
+  /** Takes up what the cursor owes. */
+  readonly recover: () => void;
+  /** Resolves once what the completion changed is safe; false when nobody waited for it. */
+  readonly deliver: (completion: Completion) => Promise<boolean>;
+  readonly cancel: () => Promise<boolean>;
+  /** From now on calls under way may end, and nothing new begins. */
+  readonly drain: () => void;
+  /** Ends what is under way without recording it; the next start takes it up. */
+  readonly abandon: () => void;
+  readonly idle: () => boolean;
+  /** Resolves when nothing is under way any more. */
+  readonly rested: () => Promise<void>;
+};
+
+/** What the first commit of a run carries besides its first steps. */
+export type Opening = Pick<Commit, "plan" | "blobs"> & { readonly planHash: string; readonly input: Json };
+
+export type RunParts = {
+  readonly deps: EffectsParts["deps"];
+  readonly state: RunState;
+  readonly onCommit: (run: Run) => void;
+  /** Nothing is under way; something will be at `wakeAtMs`, if that is given. */
+  readonly onIdle: (run: Run, wakeAtMs: number | undefined) => void;
+};
+
+export function createRun({ deps, state, onCommit, onIdle }: RunParts): Run {
+  const queue: (Arrival | { readonly cancel: true; readonly taken: (applied: boolean) => void })[] = [];
+  const timers = new Map<string, () => void>();
+  const resting: (() => void)[] = [];
+  const effects = createEffects({ deps, state, arrive: (arrival) => void queue.push(arrival), begun });
+  let opening: Opening | undefined;
+  let pumping = false;
+  let underWay = 0;
+  let draining = false;
+  let over = false;
+
+  const run: Run = {
+    state,
+    start: async (first) => {
+      opening = first;
+      pumping = true;
+      const draft = newDraft(isoTime(deps.clock));
+      try {
+        draft.durable = true;
+        note(draft, "session-started", { planId: state.plan.plan.planId, run: state.cursor.run });
+        take(begin(state.plan, state.cursor.run, deps.clock.now()), draft, () => undefined);
+        settle(draft);
+        await write(draft);
+      } finally {
+        pumping = false;
+      }
+      launch(draft);
+      void pump();
+    },
+    recover: () => {
+      for (const effect of owed(state.plan, state.cursor)) {
+        if (effect.kind === "invoke") begun(() => effects.recover(effect));
+        else beginEffect(effect);
+      }
+    },
+    deliver: (completion) =>
+      new Promise((taken) => {
+        push({ completion, taken });
+      }),
+    cancel: () =>
+      new Promise((taken) => {
+        push({ cancel: true, taken });
+      }),
+    drain: () => {
+      draining = true;
+      stopTimers();
+    },
+    abandon: () => {
+      over = true;
+      stopTimers();
+      for (const call of state.calls.values()) call.abort();
+    },
+    idle: () => !pumping && underWay === 0 && queue.length === 0,
+    rested: () =>
+      new Promise((resolve) => {
+        if (run.idle()) resolve();
+        else resting.push(resolve);
+      }),
+  };
+  return run;
+
+  function push(item: (typeof queue)[number]): void {
+    queue.push(item);
+    void pump();
+  }
+
+  /** Turns what has arrived into commits, one at a time (E4). */
+  async function pump(): Promise<void> {
+    if (pumping) return;
+    pumping = true;
+    try {
+      while (queue.length > 0 && !over) {
+        const draft = newDraft(isoTime(deps.clock));
+        settle(draft);
+        if (draft.changed) await write(draft);
+        for (const acknowledge of draft.acknowledge) acknowledge();
+        launch(draft);
+      }
+    } catch (thrown) {
+      putDown(thrown);
+    } finally {
+      pumping = false;
+    }
+    if (over) for (const item of queue.splice(0)) item.taken?.(false);
+    if (!run.idle()) return;
+    onIdle(run, over || draining ? undefined : nextWake(state.cursor));
+    for (const tell of resting.splice(0)) tell();
+  }
+
+  /** Takes in what has arrived, and everything that follows from it without waiting. */
+  function settle(draft: Draft): void {
+    for (let n = 0; n < MAX_TRANSITIONS_PER_COMMIT && draft.end === undefined; n++) {
+      const item = queue.shift();
+      if (item === undefined) return;
+      const applied = "cancel" in item ? cancelNow(draft) : arrived(item, draft);
+      const { taken } = item;
+      if (taken === undefined) continue;
+      draft.durable = true;
+      draft.acknowledge.push(() => taken(applied));
+    }
+  }
+
+  function cancelNow(draft: Draft): boolean {
+    bookCancel(state, draft);
+    stopTimers();
+    for (const call of state.calls.values()) call.abort();
+    return true;
+  }
+
+  function arrived(arrival: Arrival, draft: Draft): boolean {
+    const { completion, call, joined } = arrival;
+    const before = state.cursor;
+    const step = advance(state.plan, before, completion);
+    if (step.ignored === true) return false;
+    state.cursor = step.cursor;
+    bookArrival(before, completion, draft);
+    bookCall(state, before, arrival, draft);
+    if (joined !== undefined) {
+      state.data.write(joined.writes, (ord) => joined.outputs.get(ord));
+      state.data.unbindLoop(completion.ord);
+      draft.context.push(...joined.writes);
+      draft.dropScopes.push(completion.ord);
+      for (const blob of joined.blobs) draft.blobs.push({ ref: blob.ref, at: draft.at });
+    }
+    take(step, draft, (ord) => (ord === completion.ord ? outputIn(completion, call) : undefined));
+    return true;
+  }
+
+  /** Applies an answer of the interpreter: memory now, the rest into the draft. */
+  function take(step: Advance, draft: Draft, outputAt: (ord: string) => Json | undefined): void {
+    state.cursor = step.cursor;
+    draft.changed = true;
+    state.data.write(step.writes, outputAt);
+    draft.context.push(...step.writes);
+    state.data.close(step.closed);
+    draft.end = step.end;
+    if (step.end === undefined && !draining) for (const effect of step.effects) dispatch(effect, draft);
+  }
+
+  function dispatch(effect: Effect, draft: Draft): void {
+    if (effects.now(effect)) return;
+    if (effect.kind === "invoke") bookIntent(state, effect, draft);
+    draft.launches.push(effect);
+  }
+
+  async function write(draft: Draft): Promise<void> {
+    const core = bookSession(state, draft);
+    const { context, dropScopes, journal, energy, blobs, events } = draft;
+    const first = opening;
+    const commit: Commit = {
+      sessionId: state.sessionId,
+      owner: state.owner,
+      expectVersion: state.version,
+      session: {
+        core,
+        frames: draft.end === undefined ? (state.cursor as unknown as Json) : null,
+        ...(first === undefined ? {} : { planHash: first.planHash, input: first.input }),
+      },
+      ...(first?.plan === undefined ? {} : { plan: first.plan }),
+      context,
+      dropScopes,
+      journal,
+      energy,
+      blobs: first?.blobs === undefined ? blobs : [...first.blobs, ...blobs],
+      events,
+      durable: draft.durable || deps.fsyncEveryStep === true,
+    };
+    // The first commit is somebody's request: it is refused when it cannot be written. Later ones hold results.
+    const receipt =
+      first === undefined ? await untilWritten(deps, () => deps.store.commit(commit)) : await deps.store.commit(commit);
+    opening = undefined;
+    state.core = core;
+    state.version = receipt.version;
+    if (draft.end !== undefined) over = true;
+    onCommit(run);
+  }
+
+  function launch(draft: Draft): void {
+    if (!over) for (const effect of draft.launches) beginEffect(effect);
+  }
+
+  function beginEffect(effect: Effect): void {
+    if (effect.kind === "sleep") sleep(effect);
+    else begun(() => effects.later(effect));
+  }
+
+  function sleep(effect: Extract<Effect, { kind: "sleep" }>): void {
+    const wake = (): void => {
+      timers.delete(effect.ord);
+      push({ completion: { kind: "woke", ord: effect.ord, atMs: deps.clock.now() } });
+    };
+    timers.set(effect.ord, deps.clock.after(Math.max(0, effect.untilMs - deps.clock.now()), wake));
+  }
+
+  function stopTimers(): void {
+    for (const stop of timers.values()) stop();
+    timers.clear();
+  }
+
+  /** Counts what is under way, so that a run with nothing under way can leave memory (E5). */
+  function begun(work: () => Promise<void>): void {
+    underWay++;
+    void work()
+      .catch(putDown)
+      .finally(() => {
+        underWay--;
+        void pump();
+      });
+  }
+
+  function putDown(thrown: unknown): void {
+    over = true;
+    stopTimers();
+    if (deps.stopping.aborted) return;
+    const error = toErgonError(thrown, "engine_failed").toJSON();
+    deps.logger.error({ sessionId: state.sessionId, error }, "A run was put down; the next start takes it up.");
+  }
+}
+
+function outputIn(completion: Completion, call: Arrival["call"]): Json | undefined {
+  if (completion.kind === "decided" && completion.decision.action === "happened") return completion.decision.output;
+  return call?.kind === "ok" ? call.output : undefined;
+}

@@ -1,0 +1,103 @@
+import { storeError } from "../../errors/store.ts";
+import type { Engine, FollowEvents, SessionRef } from "../../ports/engine.ts";
+import { MAX_PAGE_ROWS, type SessionRecord, type StateStore } from "../../ports/state-store.ts";
+import type { StoredEvent } from "../../schema/event.ts";
+import type { SessionContext } from "../../schema/session.ts";
+import type { EngineDeps } from "./engine-deps.ts";
+import { historyEntry, storedValue } from "./run-data.ts";
+
+export const HISTORY_PAGE = 1_000;
+
+/** The reading half of the engine. */
+export type SessionReader = Pick<Engine, "readSession" | "listSessions" | "follow" | "readBlob"> & {
+  readonly record: (ref: SessionRef) => Promise<SessionRecord>;
+};
+
+export function createSessionReader({ store, blobs }: Pick<EngineDeps, "store" | "blobs">): SessionReader {
+  const record = async ({ owner, sessionId }: SessionRef): Promise<SessionRecord> => {
+    const found = await store.readSession(sessionId);
+    // What another made does not exist: an id must not be told apart from a wrong one.
+    if (found === undefined || found.owner !== owner)
+      throw storeError("session_not_found", `No session "${sessionId}".`);
+    return found;
+  };
+  return {
+    record,
+    readSession: async ({ owner, sessionId, historyLimit, historyCursor }) => {
+      const { core } = await record({ owner, sessionId });
+      const limit = Math.min(historyLimit ?? HISTORY_PAGE, HISTORY_PAGE);
+      const rows = await store.readJournal({
+        sessionId,
+        settledOnly: true,
+        order: "newest",
+        limit,
+        ...(historyCursor === undefined ? {} : { ranges: [{ from: "", to: historyCursor }] }),
+      });
+      const oldest = rows.at(-1);
+      const more = rows.length === limit && oldest !== undefined ? { nextCursor: oldest.ord } : {};
+      return { core, context: await readContext(store, sessionId), history: rows.map(historyEntry).reverse(), ...more };
+    },
+    listSessions: async ({ owner, status, limit, cursor }) => {
+      const page = await store.listSessions({
+        owner,
+        limit: Math.min(limit, MAX_PAGE_ROWS),
+        ...(status === undefined ? {} : { status }),
+        ...(cursor === undefined ? {} : { cursor }),
+      });
+      return { ...page, items: page.items.map(({ core }) => core) };
+    },
+    follow: (request) => followEvents(store, record, request),
+    readBlob: async ({ owner, id }) => {
+      const row = await store.readBlobRow(id, owner);
+      if (row === undefined) throw storeError("blob_not_found", `No blob "${id}".`);
+      return { bytes: await blobs.get(id), mediaType: row.ref.mediaType };
+    },
+  };
+}
+
+async function readContext(store: StateStore, sessionId: string): Promise<SessionContext> {
+  const context: SessionContext = {};
+  for (const row of await store.readContext(sessionId, [""]))
+    context[row.key] = await storedValue(store, sessionId, row.value);
+  return context;
+}
+
+/** Reads the outbox itself, page by page, so that a slow reader costs nobody anything and misses nothing. */
+async function* followEvents(
+  store: StateStore,
+  record: SessionReader["record"],
+  { owner, sessionId, afterSeq, signal }: FollowEvents,
+): AsyncGenerator<StoredEvent> {
+  if (sessionId !== undefined) await record({ owner, sessionId });
+  let seq = afterSeq;
+  let news = Promise.withResolvers<void>();
+  // Thousands may listen: only those whom an event is for read the outbox.
+  const isOurs = (event: StoredEvent): boolean =>
+    event.owner === owner && (sessionId === undefined || event.sessionId === sessionId);
+  const stop = store.watch((events) => {
+    if (events.some(isOurs)) news.resolve();
+  });
+  const abort = (): void => news.resolve();
+  signal.addEventListener("abort", abort);
+  try {
+    while (!signal.aborted) {
+      const events = await store.readEvents({
+        afterSeq: seq,
+        owner,
+        limit: MAX_PAGE_ROWS,
+        ...(sessionId === undefined ? {} : { sessionId }),
+      });
+      for (const event of events) {
+        if (signal.aborted) return;
+        seq = event.seq;
+        yield event;
+      }
+      if (events.length === MAX_PAGE_ROWS) continue;
+      if (events.length === 0) await news.promise;
+      news = Promise.withResolvers<void>();
+    }
+  } finally {
+    stop();
+    signal.removeEventListener("abort", abort);
+  }
+}

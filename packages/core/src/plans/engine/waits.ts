@@ -1,0 +1,116 @@
+import type { OpenWait, SessionError, SessionStatus } from "../../schema/session.ts";
+import type { HumanInTheLoopStep } from "../../schema/plan.ts";
+import { stepOf, type IndexedPlan } from "../interpreter.ts";
+import type { Cursor, ListFrame } from "../frames.ts";
+import { childPlace, rootPlace, visitOrd, type ListPlace, type Visit } from "../frames.ts";
+
+/** A wait, and the visit that has it. */
+export type PlacedWait = { readonly ord: string; readonly visit: Visit; readonly wait: OpenWait };
+
+/**
+ * What the cursor says of the session as a whole. It runs while anything can move; when nothing can, an error outranks
+ * a person, and a person outranks time.
+ */
+export function statusOf(cursor: Cursor): SessionStatus {
+  const seen = { running: false, error: false, human: false };
+  look(cursor.root, seen);
+  if (seen.running) return "running";
+  if (seen.error) return "paused_on_error";
+  return seen.human ? "paused_on_human" : "paused";
+}
+
+function look(frame: ListFrame, seen: { running: boolean; error: boolean; human: boolean }): void {
+  switch (frame.state.kind) {
+    case "ready":
+    case "call":
+      seen.running = true;
+      return;
+    case "error":
+      seen.error = true;
+      return;
+    case "human":
+    case "approval":
+      seen.human = true;
+      return;
+    case "backoff":
+      return;
+    case "spread": {
+      let open = 0;
+      for (const index in frame.state.kids) {
+        const kid = frame.state.kids[index];
+        if (kid !== undefined) look(kid, seen);
+        open++;
+      }
+      // Nothing under way means that the join is.
+      if (open === 0) seen.running = true;
+    }
+  }
+}
+
+/** Every open wait with a path that a person can read and name: `each[3]/ask`. */
+export function placedWaits(plan: IndexedPlan, cursor: Cursor): readonly PlacedWait[] {
+  const found: PlacedWait[] = [];
+  const collect = (frame: ListFrame, place: ListPlace, parent: string): void => {
+    const path = parent + frame.at;
+    const ord = visitOrd(place, frame.slot);
+    const wait = waitOf(plan, frame, path);
+    if (wait !== undefined) found.push({ ord, visit: { place, frame, ord }, wait });
+    if (frame.state.kind !== "spread") return;
+    for (const [index, kid] of Object.entries(frame.state.kids)) {
+      collect(kid, childPlace(ord, Number(index)), `${path}[${index}]/`);
+    }
+  };
+  collect(cursor.root, rootPlace(cursor.run), "");
+  return found;
+}
+
+/** The error that a session shows: the first of those that wait, in reading order. */
+export function shownError(waits: readonly PlacedWait[]): SessionError | undefined {
+  for (const { wait } of waits) if (wait.error !== undefined) return { ...wait.error, stepId: wait.stepId };
+  return undefined;
+}
+
+/** When the earliest sleeper wakes. */
+export function nextWake(cursor: Cursor): number | undefined {
+  let earliest: number | undefined;
+  const scan = (frame: ListFrame): void => {
+    if (frame.state.kind === "backoff") earliest = Math.min(earliest ?? frame.state.untilMs, frame.state.untilMs);
+    if (frame.state.kind === "spread") for (const kid of Object.values(frame.state.kids)) scan(kid);
+  };
+  scan(cursor.root);
+  return earliest;
+}
+
+function waitOf(plan: IndexedPlan, frame: ListFrame, path: string): OpenWait | undefined {
+  const { state } = frame;
+  switch (state.kind) {
+    case "human": {
+      const step = stepOf(plan, frame.at) as HumanInTheLoopStep;
+      const schema = step.inputSchema === undefined ? {} : { inputSchema: step.inputSchema };
+      return { stepId: frame.at, path, kind: "human", message: state.message, since: iso(state.sinceMs), ...schema };
+    }
+    case "approval":
+      return { stepId: frame.at, path, kind: "approval", message: state.message, since: iso(state.sinceMs) };
+    case "error":
+      return {
+        stepId: frame.at,
+        path,
+        kind: "error",
+        message: state.error.message,
+        error: state.error,
+        since: iso(state.sinceMs),
+      };
+    case "backoff": {
+      const message = `Attempt ${String(state.attempt + 1)} follows at ${iso(state.untilMs)}.`;
+      return { stepId: frame.at, path, kind: "time", message, since: iso(state.untilMs) };
+    }
+    case "ready":
+    case "call":
+    case "spread":
+      return undefined;
+  }
+}
+
+function iso(ms: number): string {
+  return new Date(ms).toISOString();
+}

@@ -1,0 +1,84 @@
+import type { ErrorRecord } from "../schema/error.ts";
+import type { JsonObject } from "../schema/json.ts";
+import { encodePart, partAt } from "./ord.ts";
+
+/**
+ * The cursor of a run: a small tree that says which step each list is at, and nothing of what steps produced.
+ * It is stored in every commit, so it stays small: finished branches and turns leave only a count.
+ */
+export type Cursor = { readonly run: number; readonly root: ListFrame };
+
+export type ListFrame = {
+  readonly at: string;
+  /** How many steps this list has executed before this visit; makes every visit's position unique. */
+  readonly slot: number;
+  readonly state: StepState;
+};
+
+export type StepState =
+  /** The step has begun and awaits its first answer (a check, an evaluation). `args` replace the plan's. */
+  | { readonly kind: "ready"; readonly args?: JsonObject; readonly approved?: true }
+  | { readonly kind: "call"; readonly attempt: number }
+  | { readonly kind: "backoff"; readonly attempt: number; readonly untilMs: number }
+  | { readonly kind: "approval"; readonly sinceMs: number; readonly message: string; readonly args?: JsonObject }
+  | { readonly kind: "human"; readonly sinceMs: number; readonly message: string }
+  | { readonly kind: "error"; readonly sinceMs: number; readonly error: ErrorRecord }
+  | Spread;
+
+/** Branches or loop turns under way. Those before `next` that are not in `kids` are done. */
+export type Spread = {
+  readonly kind: "spread";
+  readonly count: number;
+  readonly next: number;
+  readonly kids: Readonly<Record<string, ListFrame>>;
+};
+
+/** Where a list stands: positions of its visits begin with `prefix`; its context is kept under `scope`. */
+export type ListPlace = { readonly prefix: string; readonly scope: string };
+
+/** The root list of a run. Its context is the session's own, which outlives the run. */
+export function rootPlace(run: number): ListPlace {
+  return { prefix: encodePart(run), scope: "" };
+}
+
+/** The list of branch or turn `index` of the step visited at `ord`. */
+export function childPlace(ord: string, index: number): ListPlace {
+  const prefix = ord + encodePart(index);
+  return { prefix, scope: prefix };
+}
+
+export function visitOrd(place: ListPlace, slot: number): string {
+  return place.prefix + encodePart(slot);
+}
+
+export type Visit = { readonly place: ListPlace; readonly frame: ListFrame; readonly ord: string };
+
+/** Every open visit, enclosing ones first. */
+export function* openVisits(cursor: Cursor): Generator<Visit> {
+  yield* visitsBelow(cursor.root, rootPlace(cursor.run));
+}
+
+function* visitsBelow(frame: ListFrame, place: ListPlace): Generator<Visit> {
+  const ord = visitOrd(place, frame.slot);
+  yield { place, frame, ord };
+  if (frame.state.kind !== "spread") return;
+  for (const [index, kid] of Object.entries(frame.state.kids)) yield* visitsBelow(kid, childPlace(ord, Number(index)));
+}
+
+/** The visits from the root to `ord`; empty when no list is at that visit (any more). */
+export function visitPath(cursor: Cursor, ord: string): readonly Visit[] {
+  const path: Visit[] = [];
+  let frame = cursor.root;
+  let place = rootPlace(cursor.run);
+  for (;;) {
+    const here = visitOrd(place, frame.slot);
+    path.push({ place, frame, ord: here });
+    if (here === ord) return path;
+    if (frame.state.kind !== "spread" || !ord.startsWith(here)) return [];
+    const index = partAt(ord, here.length).value;
+    const kid = frame.state.kids[String(index)];
+    if (kid === undefined) return [];
+    frame = kid;
+    place = childPlace(here, index);
+  }
+}

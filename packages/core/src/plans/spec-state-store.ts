@@ -1,0 +1,120 @@
+import { storeError } from "../errors/store.ts";
+import { toErgonError } from "../errors/ergon-error.ts";
+import type { BlobStore } from "../ports/blob-store.ts";
+import { isoTime, type Clock } from "../ports/clock.ts";
+import type { Commit, IStateStore, SessionRecord, StateStore } from "../ports/state-store.ts";
+import { jsonProblem, type Json } from "../schema/json.ts";
+import { SessionCore, StepResult, type SessionError } from "../schema/session.ts";
+import { storedValue } from "./engine/run-data.ts";
+import { decodePosition, encodePart, encodePosition } from "./ord.ts";
+
+/** Entries that were appended by hand lie before every run, in the order in which they came. */
+const BY_HAND = 0;
+
+/** Spec 4's store on top of ours: every method is one commit, so each keeps the promises of `StateStore`. */
+export function createSpecStateStore(deps: {
+  readonly store: StateStore;
+  readonly blobs: BlobStore;
+  readonly clock: Clock;
+  readonly owner: string;
+}): IStateStore {
+  const { store, blobs, clock, owner } = deps;
+
+  const record = async (sessionId: string): Promise<SessionRecord> => {
+    const found = await store.readSession(sessionId);
+    if (found === undefined || found.owner !== owner)
+      throw storeError("session_not_found", `No session "${sessionId}".`);
+    return found;
+  };
+  const write = async (sessionId: string, commit: Omit<Commit, "sessionId" | "owner" | "durable">): Promise<void> => {
+    await store.commit({ sessionId, owner, durable: true, ...commit });
+  };
+
+  return {
+    createSession: (core) =>
+      write(core.sessionId, { session: { core: SessionCore.parse(core), frames: null }, expectVersion: 0 }),
+    readSessionCore: async (sessionId) => {
+      const found = await store.readSession(sessionId);
+      return found === undefined || found.owner !== owner ? null : found.core;
+    },
+    updateSessionStatus: async (sessionId, status, error) => {
+      const { core, frames, version } = await record(sessionId);
+      const { lastError: _before, ...rest } = core;
+      const lastError =
+        error === undefined ? {} : { lastError: toErgonError(error, "session_failed").toJSON() as SessionError };
+      const session = { core: { ...rest, ...lastError, status, updatedAt: isoTime(clock) }, frames };
+      await write(sessionId, { session, expectVersion: version });
+    },
+    appendToHistory: async (sessionId, entry) => {
+      await record(sessionId);
+      const ord = await nextByHand(store, sessionId);
+      const { planStepId, toolId, timestamp } = entry;
+      await write(sessionId, {
+        journal: [
+          {
+            kind: "whole",
+            ord,
+            scope: "",
+            ...(planStepId === undefined ? {} : { stepId: planStepId }),
+            toolId,
+            effects: "once",
+            key: `${sessionId}:${ord}`,
+            argsHash: "",
+            request: json(entry.request, "request"),
+            at: timestamp,
+            finishedAt: timestamp,
+            state: "finished",
+            result: resultOf(entry.result),
+            energyUnits: 0,
+          },
+        ],
+      });
+    },
+    getContext: async (sessionId) => {
+      await record(sessionId);
+      const context: Record<string, unknown> = {};
+      for (const { key, value } of await store.readContext(sessionId, [""]))
+        context[key] = await storedValue(store, sessionId, value);
+      return context;
+    },
+    updateContext: async (sessionId, updates) => {
+      await record(sessionId);
+      const context = Object.entries(updates).map(([key, value]) => ({
+        scope: "",
+        key,
+        value: { kind: "inline" as const, value: json(value, key) },
+      }));
+      await write(sessionId, { context });
+    },
+    putBlob: async (sessionId, bytes, mediaType) => {
+      await record(sessionId);
+      const ref = await blobs.put(bytes, mediaType);
+      await write(sessionId, { blobs: [{ ref, at: isoTime(clock) }] });
+      return ref;
+    },
+    getBlob: async (sessionId, id) => {
+      await record(sessionId);
+      if ((await store.readBlobRow(id, owner)) === undefined) throw storeError("blob_not_found", `No blob "${id}".`);
+      return blobs.get(id);
+    },
+  };
+}
+
+async function nextByHand(store: StateStore, sessionId: string): Promise<string> {
+  const range = { from: encodePart(BY_HAND), to: encodePart(BY_HAND + 1) };
+  const [newest] = await store.readJournal({ sessionId, ranges: [range], order: "newest", limit: 1 });
+  const last = newest === undefined ? -1 : (decodePosition(newest.ord)[1] ?? -1);
+  return encodePosition([BY_HAND, last + 1]);
+}
+
+/** Spec 4 leaves a result's form open; what is not `{output}` or `{error}` is an output. */
+function resultOf(result: unknown): StepResult {
+  const parsed = StepResult.safeParse(result);
+  return parsed.success ? parsed.data : { output: json(result, "result") };
+}
+
+function json(value: unknown, where: string): Json {
+  const problem = jsonProblem(value);
+  if (problem !== undefined) throw storeError("commit_invalid", `"${where}" is not JSON: ${problem}.`);
+  return value as Json;
+}

@@ -1,0 +1,137 @@
+import type { JsonObject } from "../../schema/json.ts";
+import type { ToolCallStep } from "../../schema/plan.ts";
+import type { Visit } from "../frames.ts";
+import type { Completion, Effect, Move, Out, StepKind } from "../transition.ts";
+import { at, failMove, noList, settleFailure } from "./simple-step.ts";
+
+/** Waits between automatic attempts double, up to this. */
+export const MAX_BACKOFF_MS = 3_600_000;
+
+export function resultKey(toolId: string): string {
+  return `${toolId}_result`;
+}
+
+/**
+ * ready → call → next, with `backoff` between automatic attempts (same position, same idempotency key), `approval`
+ * while a person must allow it, and `error` once it has failed for good.
+ */
+export function toolCall(step: ToolCallStep): StepKind {
+  return {
+    begin: (visit, out) => {
+      out.effects.push(checkEffect(visit));
+      return { to: "state", state: visit.frame.state };
+    },
+    complete: (visit, completion, out) => complete(step, visit, completion, out),
+    owed: (visit) => owed(visit),
+    concurrency: 0,
+    firstStepId: noList,
+  };
+}
+
+function complete(step: ToolCallStep, visit: Visit, completion: Completion, out: Out): Move | undefined {
+  const { state } = visit.frame;
+  switch (completion.kind) {
+    case "checked":
+      if (state.kind !== "ready") return undefined;
+      if (completion.answer === "needs_approval") {
+        const { message, atMs } = completion;
+        return { to: "state", state: { kind: "approval", sinceMs: atMs, message, ...changedArgs(visit) } };
+      }
+      return call(visit, 1, out);
+    case "called":
+      if (state.kind !== "call") return undefined;
+      return completion.ok ? succeed(step, visit, out) : retryOrFail(step, visit, state.attempt, completion, out);
+    case "woke":
+      return state.kind === "backoff" ? call(visit, state.attempt + 1, out) : undefined;
+    case "approval":
+      return state.kind === "approval" ? decideApproval(visit, completion, out) : undefined;
+    case "decided":
+      if (completion.decision.action === "happened") {
+        // The outcome was unknown and a person knows it: the call has its result after all.
+        return state.kind === "error" ? succeed(step, visit, out) : undefined;
+      }
+      return settleFailure(visit, completion, step.nextStepId);
+    case "failed":
+      return settleFailure(visit, completion, step.nextStepId);
+    case "evaluated":
+    case "joined":
+    case "answered":
+      return undefined;
+  }
+}
+
+function checkEffect(visit: Visit): Effect {
+  const { state } = visit.frame;
+  const approved = state.kind === "ready" && state.approved === true ? { approved: true as const } : {};
+  return { kind: "check", ...at(visit), ...changedArgs(visit), ...approved };
+}
+
+/** Arguments that a correction put in place of the plan's. */
+function changedArgs(visit: Visit): { readonly args?: JsonObject } {
+  const { state } = visit.frame;
+  return (state.kind === "ready" || state.kind === "approval") && state.args !== undefined ? { args: state.args } : {};
+}
+
+function call(visit: Visit, attempt: number, out: Out): Move {
+  out.effects.push({ kind: "invoke", ...at(visit), attempt });
+  return { to: "state", state: { kind: "call", attempt } };
+}
+
+/** Context refers to the output by its position in the journal; the value is stored once. */
+function succeed(step: ToolCallStep, visit: Visit, out: Out): Move {
+  const { scope } = visit.place;
+  const value = { kind: "output", ord: visit.ord } as const;
+  out.writes.push({ scope, key: resultKey(step.toolId), implicit: true, value });
+  if (step.saveAs !== undefined) out.writes.push({ scope, key: step.saveAs, value });
+  return { to: "next", stepId: step.nextStepId };
+}
+
+function retryOrFail(
+  step: ToolCallStep,
+  visit: Visit,
+  attempt: number,
+  completion: Extract<Completion, { kind: "called"; ok: false }>,
+  out: Out,
+): Move {
+  const { error, atMs } = completion;
+  if (!error.retryable || attempt >= (step.retry?.maxAttempts ?? 1)) return failMove(error, atMs);
+  const untilMs = atMs + backoffMs(step.retry?.backoffMs ?? 0, attempt);
+  out.effects.push({ kind: "sleep", ...at(visit), untilMs });
+  return { to: "state", state: { kind: "backoff", attempt, untilMs } };
+}
+
+function backoffMs(base: number, attempt: number): number {
+  return Math.min(base * 2 ** Math.min(attempt - 1, 40), Math.max(base, MAX_BACKOFF_MS));
+}
+
+function decideApproval(visit: Visit, completion: Extract<Completion, { kind: "approval" }>, out: Out): Move {
+  if (!completion.approved) {
+    const error = completion.error ?? {
+      code: "approval_denied",
+      message: "A person refused this call.",
+      retryable: false,
+    };
+    return failMove(error, completion.atMs);
+  }
+  // Checked again: what was approved may have changed since.
+  const changed = changedArgs(visit);
+  out.effects.push({ kind: "check", ...at(visit), ...changed, approved: true });
+  return { to: "state", state: { kind: "ready", ...changed, approved: true } };
+}
+
+function owed(visit: Visit): Effect | undefined {
+  const { state } = visit.frame;
+  switch (state.kind) {
+    case "ready":
+      return checkEffect(visit);
+    case "call":
+      return { kind: "invoke", ...at(visit), attempt: state.attempt };
+    case "backoff":
+      return { kind: "sleep", ...at(visit), untilMs: state.untilMs };
+    case "approval":
+    case "human":
+    case "error":
+    case "spread":
+      return undefined;
+  }
+}

@@ -1,0 +1,77 @@
+import type { ErrorRecord } from "../schema/error.ts";
+import type { Json, JsonObject } from "../schema/json.ts";
+import type { ContextWrite } from "../ports/state-store.ts";
+import type { ListPlace, StepState, Visit } from "./frames.ts";
+
+/** What the interpreter asks its driver to do. Every effect is answered by completions for its `ord`. */
+export type Effect =
+  /** Resolve the arguments and ask the gate. → checked | failed */
+  | (At & { readonly kind: "check"; readonly args?: JsonObject; readonly approved?: true })
+  /** Call the checked tool; its intent is committed first. → called */
+  | (At & { readonly kind: "invoke"; readonly attempt: number })
+  /** Work out a condition, a collection's size or a message from the data. → evaluated | failed */
+  | (At & { readonly kind: "evaluate" })
+  /** → woke */
+  | (At & { readonly kind: "sleep"; readonly untilMs: number })
+  /** Merge what the branches or turns wrote into their parent's context. → joined */
+  | (At & { readonly kind: "join" });
+
+export type At = { readonly ord: string; readonly place: ListPlace; readonly stepId: string };
+
+export type Completion = { readonly ord: string; readonly atMs: number } & (
+  | { readonly kind: "checked"; readonly answer: "allowed" }
+  | { readonly kind: "checked"; readonly answer: "needs_approval"; readonly message: string }
+  | { readonly kind: "called"; readonly ok: true }
+  | { readonly kind: "called"; readonly ok: false; readonly error: ErrorRecord }
+  | { readonly kind: "evaluated"; readonly value: Evaluated }
+  | { readonly kind: "woke" }
+  | { readonly kind: "joined" }
+  /** Something short of a call went wrong: a refused check, a pointer that leads nowhere. */
+  | { readonly kind: "failed"; readonly error: ErrorRecord }
+  | { readonly kind: "answered"; readonly input: Json }
+  | { readonly kind: "approval"; readonly approved: boolean; readonly error?: ErrorRecord }
+  | { readonly kind: "decided"; readonly decision: Decision }
+);
+
+export type Evaluated =
+  | { readonly kind: "condition"; readonly holds: boolean }
+  | { readonly kind: "collection"; readonly count: number }
+  | { readonly kind: "message"; readonly message: string }
+  | { readonly kind: "response"; readonly value: Json };
+
+/** How a person, or the supervisor, answers a step that failed. */
+export type Decision =
+  | { readonly action: "retry"; readonly args?: JsonObject }
+  | { readonly action: "skip" }
+  | { readonly action: "abort" }
+  | { readonly action: "happened"; readonly output: Json };
+
+export type RunEnd = { readonly status: "completed" } | { readonly status: "failed"; readonly error: ErrorRecord };
+
+/** What a step kind decides for the list it is in. */
+export type Move =
+  | { readonly to: "next"; readonly stepId: string | undefined }
+  | { readonly to: "again"; readonly state?: { readonly args?: JsonObject } }
+  | { readonly to: "state"; readonly state: StepState }
+  | { readonly to: "spread"; readonly count: number }
+  | { readonly to: "end"; readonly end: RunEnd };
+
+/** Gathers what one transition asks for. */
+export type Out = {
+  readonly effects: Effect[];
+  readonly writes: ContextWrite[];
+  /** Scopes of branches and turns that ended. */
+  readonly closed: string[];
+  end: RunEnd | undefined;
+};
+
+/** The behaviour of one step: `begin` on entry, `complete` for each answer, `owed` after a restart. */
+export type StepKind = {
+  readonly begin: (visit: Visit, out: Out) => Move;
+  /** undefined: this visit does not wait for such an answer. */
+  readonly complete: (visit: Visit, completion: Completion, out: Out) => Move | undefined;
+  readonly owed: (visit: Visit) => Effect | undefined;
+  /** For steps that hold lists. */
+  readonly concurrency: number;
+  readonly firstStepId: (index: number) => string;
+};

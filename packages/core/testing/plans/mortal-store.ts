@@ -1,0 +1,23 @@
+import type { Commit, StateStore } from "../../src/ports/state-store.ts";
+
+export type Fate = "written" | "lost" | "written-and-dead";
+
+/**
+ * A store whose process can die: a commit may be lost, or be written while nobody is left to hear of it. After that it
+ * answers nothing more.
+ */
+export function createMortalStore(store: StateStore, fateOf: (commit: Commit) => Fate): StateStore {
+  let dead = false;
+  const silence = (): Promise<never> => Promise.withResolvers<never>().promise;
+  return {
+    ...store,
+    commit: async (commit) => {
+      if (dead) return silence();
+      const fate = fateOf(commit);
+      dead = fate !== "written";
+      if (fate === "lost") return silence();
+      const receipt = await store.commit(commit);
+      return dead ? silence() : receipt;
+    },
+  };
+}

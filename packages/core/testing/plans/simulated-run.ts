@@ -1,0 +1,234 @@
+/**
+ * Runs a plan on the real engine in a simulated world: calls end in random order, time jumps when nothing else moves, a
+ * person answers every wait, and the process dies around every commit if asked. What the run comes to must depend on
+ * none of that.
+ */
+import { ErgonError } from "../../src/errors/ergon-error.ts";
+import { createMemoryBlobStore } from "../../src/memory/blob-store.ts";
+import { createIds } from "../../src/memory/ids.ts";
+import { silentLogger } from "../../src/memory/logger.ts";
+import { createMemoryStateStore } from "../../src/memory/state-store.ts";
+import { createEngine, type EmbeddedEngine } from "../../src/plans/engine/engine.ts";
+import { placedWaits, type PlacedWait } from "../../src/plans/engine/waits.ts";
+import { visitPath, type Cursor } from "../../src/plans/frames.ts";
+import { indexPlan } from "../../src/plans/interpreter.ts";
+import { decodePosition } from "../../src/plans/ord.ts";
+import type { StateStore } from "../../src/ports/state-store.ts";
+import type { Json, JsonObject } from "../../src/schema/json.ts";
+import type { AgenticPlan } from "../../src/schema/plan.ts";
+import type { SessionView } from "../../src/ports/engine.ts";
+import type { Effects } from "../../src/schema/tool.ts";
+import { createToolGate, type ToolGate } from "../../src/tools/gate.ts";
+import { ToolRegistry } from "../../src/tools/registry.ts";
+import { createSimulatedClock } from "../simulated-clock.ts";
+import { createChoice } from "./choice.ts";
+import { createMortalStore } from "./mortal-store.ts";
+import type { CallAnswer, World } from "./world.ts";
+
+export type Simulation = {
+  readonly plan: AgenticPlan;
+  readonly input: Json;
+  readonly initialContext?: JsonObject;
+  readonly world: World;
+  readonly seed: number;
+  /** Die around every commit: once before it is written, so that what was done is forgotten, and once right after. */
+  readonly crashes: boolean;
+};
+
+export type SimulatedRun = SessionView & {
+  readonly crashes: number;
+  /** How often each call was made, by idempotency key. */
+  readonly calls: ReadonlyMap<string, { readonly toolId: string; count: number }>;
+};
+
+/** The test tools have the four classes of effects between them. */
+export const TOOL_EFFECTS: Readonly<Record<string, Effects>> = {
+  "test::a": "pure",
+  "test::b": "read",
+  "test::c": "idempotent",
+  "test::d": "once",
+};
+
+/**
+ * The world as the gate reports it: errors name their tool. A `once` call that fails and one that is forgotten would ask
+ * the person different things; so these do not fail.
+ */
+export function asReported(world: World): World {
+  return {
+    ...world,
+    call: (question) => {
+      const { toolId } = question;
+      const answer = world.call(question);
+      if (!("error" in answer)) return answer;
+      if (TOOL_EFFECTS[toolId] === "once") return { output: answer.error.message };
+      const reported = { ...answer.error, details: { toolId } };
+      return { error: reported };
+    },
+  };
+}
+
+const OWNER = "simulation";
+const SESSION = "ses-simulation";
+const MAX_LIVES = 20_000;
+const MAX_MOVES = 200_000;
+
+export async function simulate(simulation: Simulation): Promise<SimulatedRun> {
+  const { plan, world } = simulation;
+  const choice = createChoice(`order ${String(simulation.seed)}`);
+  const store = createMemoryStateStore();
+  const clock = createSimulatedClock();
+  const shared = { blobs: createMemoryBlobStore(), clock, logger: silentLogger };
+  const calls = new Map<string, { readonly toolId: string; count: number }>();
+  const indexed = indexPlan(plan);
+  let under: Call[] = [];
+  let crashes = 0;
+  const registry = worldTools((call) => {
+    const seen = calls.get(call.key) ?? { toolId: call.toolId, count: 0 };
+    seen.count++;
+    calls.set(call.key, seen);
+    under.push(call);
+  });
+  const gate = createToolGate({ registry, clock, logger: shared.logger });
+  await warm(gate);
+
+  for (let life = 0; life < MAX_LIVES; life++) {
+    under = [];
+    let dead = false;
+    const mortal = createMortalStore(store, (commit) => {
+      if (!simulation.crashes || commit.session === undefined) return "written";
+      dead = true;
+      return crashes++ % 2 === 0 ? "lost" : "written-and-dead";
+    });
+    const engine = createEngine({
+      ...shared,
+      store: mortal,
+      registry,
+      gate,
+      ids: createIds({ clock }),
+      plans: { get: () => undefined, ids: () => [] },
+    });
+    const view = await live(engine, () => dead);
+    clock.forget();
+    if (view !== undefined) return { ...view, crashes, calls };
+  }
+  throw new Error("The run does not come to an end.");
+
+  /** One life of the process: until it dies, or the run has ended. */
+  async function live(engine: EmbeddedEngine, isDead: () => boolean): Promise<SessionView | undefined> {
+    let failure: { readonly thrown: unknown } | undefined;
+    const fail = (thrown: unknown): void => {
+      failure ??= { thrown };
+    };
+    let asked = 0;
+    const ask = (work: Promise<unknown>): void => {
+      asked++;
+      void work.catch(fail).finally(() => asked--);
+    };
+    engine.recover().catch(fail);
+    for (let move = 0; move < MAX_MOVES; move++) {
+      await quiet();
+      if (isDead()) return undefined;
+      if (failure !== undefined) throw failure.thrown;
+      if (asked > 0) continue;
+      const record = await store.readSession(SESSION);
+      const frames = (record?.frames ?? null) as unknown as Cursor | null;
+      const next = under.splice(choice.below(Math.max(1, under.length)), 1)[0];
+      if (next !== undefined) {
+        next.end(await answerCall(next, frames));
+      } else if (record === undefined) {
+        ask(engine.createSession({ owner: OWNER, sessionId: SESSION, context: simulation.initialContext ?? {} }));
+      } else if (record.core.run === 0) {
+        ask(engine.executePlan({ owner: OWNER, sessionId: SESSION, plan, input: simulation.input }));
+      } else if (frames === null) {
+        return engine.readSession({ owner: OWNER, sessionId: SESSION });
+      } else {
+        const waits = placedWaits(indexed, frames).filter(({ wait }) => wait.kind !== "time");
+        const wait = waits[choice.below(Math.max(1, waits.length))];
+        if (wait !== undefined)
+          ask(engine.resume({ owner: OWNER, sessionId: SESSION, step: wait.wait.path, input: await answerWait(wait) }));
+        else if (!clock.jump()) throw new Error(`The run is stuck: ${JSON.stringify(record)}`);
+      }
+    }
+    throw new Error("The run makes no end of moves.");
+  }
+
+  async function answerCall(call: Call, frames: Cursor | null): Promise<CallAnswer> {
+    const ord = call.key.slice(SESSION.length + 1);
+    const frame = frames === null ? undefined : visitPath(frames, ord).at(-1)?.frame;
+    const attempt = frame?.state.kind === "call" ? frame.state.attempt : 1;
+    return world.call({
+      position: decodePosition(ord),
+      stepId: frame?.at ?? "",
+      toolId: call.toolId,
+      args: call.args,
+      attempt,
+    });
+  }
+
+  async function answerWait({ ord, wait }: PlacedWait): Promise<Json> {
+    const place = { position: decodePosition(ord), stepId: wait.stepId };
+    if (wait.kind === "human") return world.answer(place);
+    if (wait.error?.code !== "outcome_unknown") return world.decide(place);
+    return { happened: await truth(store, ord, place) };
+  }
+
+  /** What the forgotten call came to, as a person would find out. */
+  async function truth(
+    from: StateStore,
+    ord: string,
+    place: { readonly position: number[]; readonly stepId: string },
+  ): Promise<Json> {
+    const row = await from.readJournalRow(SESSION, ord);
+    const answer = world.call({ ...place, toolId: row?.toolId ?? "", args: row?.request as JsonObject, attempt: 1 });
+    return "output" in answer ? answer.output : null;
+  }
+}
+
+type Call = {
+  readonly key: string;
+  readonly toolId: string;
+  readonly args: JsonObject;
+  readonly end: (answer: CallAnswer) => void;
+};
+
+function worldTools(called: (call: Call) => void): ToolRegistry {
+  const registry = new ToolRegistry();
+  for (const [toolId, effects] of Object.entries(TOOL_EFFECTS)) {
+    registry.register({
+      definition: { id: toolId, description: "Asks the world.", parameters: { type: "object" }, effects },
+      implementation: (args: JsonObject, run: { readonly idempotencyKey: string }) =>
+        new Promise<Json>((resolve, reject) => {
+          const end = (answer: CallAnswer): void => {
+            if ("output" in answer) resolve(answer.output);
+            else reject(new ErgonError(answer.error.code, answer.error.message, { retryable: answer.error.retryable }));
+          };
+          called({ key: run.idempotencyKey, toolId, args, end });
+        }),
+    });
+  }
+  return registry;
+}
+
+/** Loads what calls need, which takes real time, before simulated time begins. */
+async function warm(gate: ToolGate): Promise<void> {
+  const caller = { kind: "plan", owner: OWNER } as const;
+  for (const toolId of Object.keys(TOOL_EFFECTS)) await gate.check({ toolId, args: {}, context: {}, caller });
+}
+
+/** Lets everything that needs no outside event happen. */
+function quiet(): Promise<void> {
+  return new Promise((resolve) => {
+    turns.resolvers.push(resolve);
+    turns.port.postMessage(null);
+  });
+}
+
+/** One turn of the event loop per message; one channel for all, because opening one costs more than a turn. */
+const turns = openTurns();
+
+function openTurns(): { readonly port: MessagePort; readonly resolvers: (() => void)[] } {
+  const resolvers: (() => void)[] = [];
+  const { port1, port2 } = new MessageChannel();
+  port1.onmessage = () => resolvers.shift()?.();
+  return { port: port2, resolvers };
+}
