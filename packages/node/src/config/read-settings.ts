@@ -1,4 +1,4 @@
-import { dirname } from "node:path";
+import { dirname, resolve } from "node:path";
 import { didYouMean } from "@ergon/core";
 import { type ConfigFile, readConfigFile } from "./config-file.ts";
 import { crossChecks } from "./cross-checks.ts";
@@ -39,7 +39,7 @@ function resolveSetting(name: SettingName, input: SettingInput, file: ConfigFile
   const fallback = { source: "default", origin: "default", raw: setting.fallback, base: input.cwd } as const;
   const value =
     accepted.length === 0
-      ? fallbackValue(setting, input.cwd)
+      ? settled(setting, setting.fallback, input.cwd)
       : setting.collected
         ? unique(accepted.flat())
         : accepted[0];
@@ -79,14 +79,15 @@ function parseGiven(name: SettingName, setting: Setting<unknown>, given: Given):
   const later = setting.later?.find(({ pattern }) => typeof given.raw === "string" && pattern.test(given.raw));
   if (later !== undefined)
     return refuse(`${label}: ${later.what} comes in a later version; until then it must be ${setting.kind.expects}.`);
-  const parsed = setting.kind.schema(given.base).safeParse(given.raw);
-  if (parsed.success) return { ok: true, value: parsed.data };
+  const parsed = setting.kind.schema().safeParse(given.raw);
+  if (parsed.success) return { ok: true, value: settled(setting, parsed.data, given.base) };
   const shown = setting.secret ? "not usable" : brief(given.raw);
   return refuse(`${label} is ${shown}; it must be ${setting.kind.expects}.`);
 }
 
-function fallbackValue(setting: Setting<unknown>, cwd: string): unknown {
-  return setting.fallback === undefined ? undefined : setting.kind.schema(cwd).parse(setting.fallback);
+function settled(setting: Setting<unknown>, value: unknown, base: string): unknown {
+  if (setting.kind.isPath === undefined) return value;
+  return Array.isArray(value) ? value.map((one) => resolve(base, String(one))) : resolve(base, String(value));
 }
 
 function describeValue(setting: Setting<unknown>, value: unknown, source: SettingSource): string {

@@ -1,14 +1,19 @@
-import { delimiter, resolve } from "node:path";
+import { delimiter } from "node:path";
 import { z } from "zod";
 
-/**
- * How one kind of setting is read. `schema` takes what a flag, a variable or the configuration file holds (text, or
- * the natural JSON value); `expects` completes the sentence "it must be …".
- */
-export type SettingKind<T> = { readonly expects: string; readonly schema: (base: string) => z.ZodType<T> };
+/** How one kind of setting is read. */
+export type SettingKind<T> = {
+  /** Completes the sentence "it must be …". */
+  readonly expects: string;
+  /** Takes what a flag, a variable or the configuration file holds: text, or the natural JSON value. */
+  readonly schema: () => z.ZodType<T>;
+  /** Relative ones mean: from the folder that the value was written in. */
+  readonly isPath?: true;
+};
 
 export const MAX_SETTING_LENGTH = 10_000;
 const Text = z.string().trim().min(1).max(MAX_SETTING_LENGTH);
+const Path = Text.refine((given) => !given.includes("\0"));
 
 export function text(expects = "some text"): SettingKind<string> {
   return { expects, schema: () => Text };
@@ -52,16 +57,15 @@ export function webUrl(): SettingKind<string> {
   return { expects: "an http or https URL", schema: () => Text.pipe(z.url({ protocol: /^https?$/ })) };
 }
 
-/** Relative paths mean: from where the value was written (the working directory, or the configuration file's folder). */
 export function path(): SettingKind<string> {
-  return { expects: "a path", schema: (base) => Text.refine(hasNoNul).transform((given) => resolve(base, given)) };
+  return { expects: "a path", schema: () => Path, isPath: true };
 }
 
 export function pathList(): SettingKind<readonly string[]> {
   return {
     expects: `paths separated by "${delimiter}"`,
-    schema: (base) =>
-      z.preprocess(splitAt(delimiter), z.array(Text.refine(hasNoNul).transform((given) => resolve(base, given)))),
+    schema: () => z.preprocess(splitAt(delimiter), z.array(Path)),
+    isPath: true,
   };
 }
 
@@ -80,8 +84,4 @@ function numberFromText(given: unknown): unknown {
 function splitAt(separator: string) {
   return (given: unknown): unknown =>
     typeof given === "string" ? given.split(separator).filter((part) => part.trim() !== "") : given;
-}
-
-function hasNoNul(given: string): boolean {
-  return !given.includes("\0");
 }
