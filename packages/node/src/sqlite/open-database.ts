@@ -6,8 +6,8 @@ import { fromSqlite } from "./sqlite-errors.ts";
 /** "Ergn" in the file's header: says whose database this is. */
 export const APPLICATION_ID = 0x4572676e;
 
-/** The log is folded into the database past this many pages of 4 KiB (16 MiB), and cut when it grew beyond its bound. */
-export const CHECKPOINT_PAGES = 4_096;
+/** The log is folded into the database past this many pages of 4 KiB, and cut when it grew beyond its bound. */
+export const CHECKPOINT_PAGES = 2_048;
 export const MAX_WAL_BYTES = 64 * 1024 * 1024;
 const CACHE_KIB = 32 * 1024;
 

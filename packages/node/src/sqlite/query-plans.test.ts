@@ -1,0 +1,67 @@
+import type { JournalQuery } from "@ergon/core";
+import { describe, expect, it } from "vitest";
+import { openDatabase } from "./open-database.ts";
+import { readJournal, readJournalRow } from "./read-journal.ts";
+import { readEvents } from "./read-ledgers.ts";
+import { listSessions, readContext, readScopes, readSession } from "./read-sessions.ts";
+import { createReader, type Reader } from "./reader.ts";
+
+// What a step costs must not depend on how much is stored: every read goes by a key or an index, and none sorts.
+describe("how SQLite answers", () => {
+  const ranges = [{ from: "a", to: "b" }];
+  const journal: Omit<JournalQuery, "order" | "limit">[] = [
+    { sessionId: "s" },
+    { sessionId: "s", ranges },
+    { sessionId: "s", ranges, settledOnly: true },
+  ];
+  it.each(journal.flatMap((query) => (["newest", "oldest"] as const).map((order) => ({ ...query, order, limit: 10 }))))(
+    "the journal %j by position",
+    (query) => {
+      expect(plansOf((reader) => readJournal(reader, 1, query))).toEqual([
+        "SEARCH journal USING INDEX journal_by_ord (session_n=? AND ord>? AND ord<?)",
+      ]);
+    },
+  );
+
+  it.each(["newest", "oldest"] as const)("the journal of a step, %s first, by its own index", (order) => {
+    const query = { sessionId: "s", stepId: "x", ranges, order, limit: 10 };
+    expect(plansOf((reader) => readJournal(reader, 1, query))).toEqual([
+      "SEARCH journal USING INDEX journal_by_step (session_n=? AND step_id=? AND ord>? AND ord<?)",
+    ]);
+  });
+
+  it.each([
+    ["a journal row", (reader: Reader) => readJournalRow(reader, 1, "a")],
+    ["a session", (reader: Reader) => readSession(reader, "s")],
+    ["a scope", (reader: Reader) => readContext(reader, 1, [""])],
+    ["scopes", (reader: Reader) => readScopes(reader, 1, { scopePrefix: "a", limit: 10 })],
+    ["more scopes", (reader: Reader) => readScopes(reader, 1, { scopePrefix: "a", cursor: '["a","b"]', limit: 10 })],
+    ["sessions of an owner", (reader: Reader) => listSessions(reader, { owner: "ada", cursor: "9", limit: 10 })],
+    [
+      "sessions of a status",
+      (reader: Reader) => listSessions(reader, { status: ["running"], order: "oldest", limit: 10 }),
+    ],
+    ["events", (reader: Reader) => readEvents(reader, 10, undefined, { afterSeq: 0, limit: 10 })],
+    ["events of a session", (reader: Reader) => readEvents(reader, 10, 1, { afterSeq: 0, sessionId: "s", limit: 10 })],
+  ])("%s without a scan or a sort", (_, read) => {
+    const plans = plansOf(read);
+    expect(plans.length).toBeGreaterThan(0);
+    expect(plans.filter((step) => !step.startsWith("SEARCH"))).toEqual([]);
+  });
+});
+
+function plansOf(read: (reader: Reader) => unknown): string[] {
+  const db = openDatabase({ path: ":memory:" });
+  const plans: string[] = [];
+  const reader = createReader(db);
+  const explaining: Reader = {
+    all: (sql, ...values) => {
+      const steps = reader.all<{ readonly detail: string }>(`EXPLAIN QUERY PLAN ${sql}`, ...values);
+      plans.push(...steps.map(({ detail }) => detail));
+      return [];
+    },
+  };
+  void read(explaining);
+  db.close();
+  return plans;
+}
