@@ -9,7 +9,7 @@ import { rolldown } from "rolldown";
 
 const root = join(import.meta.dirname, "..");
 const dist = join(root, "apps/ergon/dist");
-const staging = `${dist}.${process.pid}`;
+const staging = join(root, `apps/ergon/.dist-${process.pid}`);
 
 // Names that users' tools import are entries of their own: one instance of each, shared with the runtime.
 const entries = {

@@ -20,10 +20,18 @@ describe("no exemptions", () => {
     expect(sources.filter((file) => waivers.test(readText(file)))).toEqual([]);
   });
 
-  it.each([".oxlintrc.json", ".oxfmtrc.json", "knip.json"])("%s ignores nothing and turns nothing off", (file) => {
+  it.each([".oxlintrc.json", ".oxfmtrc.json", "knip.json"])("%s ignores no file and no name", (file) => {
     const entries = allEntries(readJson(file));
     expect(entries).not.toEqual([]);
-    expect(entries.filter(([key, value]) => /^ignore/i.test(key) || value === "off" || value === "allow")).toEqual([]);
+    expect(entries.filter(([key]) => /^(?:ignore|exclude)/i.test(key))).toEqual([]);
+  });
+
+  it("a lint rule holds for every file, or for none", () => {
+    const overrides = allEntries(readJson(".oxlintrc.json")).filter(([key]) => key === "overrides");
+    expect(overrides).toHaveLength(1);
+    expect(
+      allEntries(overrides).filter(([, value]) => ["off", "allow", "warn", 0, 1].some((it) => it === value)),
+    ).toEqual([]);
   });
 
   it("every TypeScript project is type-checked, every folder linted", () => {
