@@ -41,7 +41,7 @@ export function sendProblem(
       "x-request-id": request.id,
       "content-type": "application/problem+json",
     })
-    .send(JSON.stringify(problem));
+    .send(Buffer.from(JSON.stringify(problem)));
 }
 
 /** What the HTTP parser or a time-out refused: there is a socket, but no request yet. */

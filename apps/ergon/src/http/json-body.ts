@@ -60,7 +60,7 @@ function parse(bytes: Buffer): unknown {
   }
 }
 
-type Place = { readonly value: object; readonly depth: number; readonly parent?: Place; readonly key?: string };
+type Place = { readonly value: object; readonly depth: number; readonly parent?: Place; readonly key?: PropertyKey };
 
 /** Says what is too much about a parsed body, without recursion: depth is what it guards against. */
 export function shapeProblem(body: unknown, { depth, values }: BodyLimits): string | undefined {
@@ -69,12 +69,15 @@ export function shapeProblem(body: unknown, { depth, values }: BodyLimits): stri
   const open: Place[] = [{ value: body, depth: 1 }];
   for (let place = open.pop(); place !== undefined; place = open.pop()) {
     if (place.depth > depth) return `nested deeper than ${depth} levels`;
-    for (const [key, value] of Object.entries(place.value) as [string, unknown][]) {
+    const keys = Array.isArray(place.value) ? place.value.keys() : Object.keys(place.value);
+    for (const key of keys) {
       seen += 1;
       if (seen > values) return `made of more than ${values} values`;
       if (key === "__proto__") return `using the name "__proto__", at ${pathOf(place, key)}`;
+      const value = (place.value as Readonly<Record<PropertyKey, unknown>>)[key];
       if (typeof value === "object" && value !== null) open.push({ value, depth: place.depth + 1, parent: place, key });
-      else if (scalarProblem(value) !== undefined) return `${String(scalarProblem(value))}, at ${pathOf(place, key)}`;
+      const problem = scalarProblem(value);
+      if (problem !== undefined) return `${problem}, at ${pathOf(place, key)}`;
     }
   }
   return undefined;
@@ -85,7 +88,7 @@ function scalarProblem(value: unknown): string | undefined {
   return typeof value === "number" && !Number.isFinite(value) ? "using a number out of range" : undefined;
 }
 
-function pathOf(place: Place, key: string): string {
+function pathOf(place: Place, key: PropertyKey): string {
   const parts = [key];
   for (let at: Place | undefined = place; at?.key !== undefined; at = at.parent) parts.unshift(at.key);
   return pointerTo(parts);

@@ -18,8 +18,8 @@ export const REQUEST_LIMITS: RequestLimits = {
   burst: 4_000,
   atOnce: 512,
   streams: 2_000,
-  strangersPerSecond: 10,
-  strangersBurst: 100,
+  strangersPerSecond: 100,
+  strangersBurst: 1_000,
 };
 
 /** Addresses whose mistakes are remembered; the one that was silent longest is forgotten first. */

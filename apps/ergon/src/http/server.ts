@@ -33,6 +33,7 @@ import { toolRoutes } from "./tools.ts";
 export const MAX_CONNECTIONS = 10_000;
 export const MAX_HEADER_BYTES = 16 * 1024;
 const MAX_PARAM_LENGTH = 512;
+const IDLE_CHECK_MS = 20;
 
 export type HttpServer = {
   /** Port 0 picks a free one. Resolves with the address once requests are accepted. */
@@ -84,9 +85,11 @@ export function createHttpServer(parts: HttpParts): HttpServer {
     close: async ({ graceMs = 0 } = {}) => {
       draining.abort();
       const closed = app.close();
-      app.server.closeIdleConnections();
+      // A connection is idle once its last answer is out; nobody tells when that is.
+      const idle = setInterval(() => app.server.closeIdleConnections(), IDLE_CHECK_MS);
       const cut = setTimeout(() => app.server.closeAllConnections(), graceMs);
       await closed;
+      clearInterval(idle);
       clearTimeout(cut);
     },
   };

@@ -1,0 +1,3 @@
+import { engineContract } from "../../../testing/engine.contract.ts";
+
+engineContract("embedded, in this process", async ({ engine }) => ({ engine, close: async () => undefined }));
