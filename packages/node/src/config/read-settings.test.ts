@@ -147,6 +147,40 @@ describe("what is wrong with a value", () => {
   });
 });
 
+it("knows every name that is public", () => {
+  const loops = ["PLAN", "SPEC", "BUILD_PLAN", "BUILD_CODE"];
+  const names = [
+    ...loops.flatMap((loop) => [`FSDD_LOOP_${loop}_THRESHOLD`, `FSDD_LOOP_${loop}_MAX_ITERATIONS`]),
+    ...["SERVER_NAME", "HOST", "PORT", "DEBUG"].map((name) => `FSDD_MCP_${name}`),
+    ...["CONFIG_PATH", "AUTO_DISCOVERY", "TOOL_APPROVAL"].map((name) => `MCP_${name}`),
+    ...["URL", "SERVICE_ROLE_KEY"].map((name) => `SUPABASE_${name}`),
+    ...[
+      "DATA",
+      "TOKEN",
+      "ALLOWED_HOSTS",
+      "CAPABILITIES",
+      "STORE",
+      "BLOBS",
+      "ENGINE",
+      "MODEL",
+      "MODEL_URL",
+      "LOOP_STORE",
+    ].map((name) => `ERGON_${name}`),
+    ...[
+      "LOOP_HISTORY",
+      "ENERGY_RATE",
+      "DATA_ROOTS",
+      "SANDBOX_URL",
+      "SANDBOX_TOKEN",
+      "OAUTH_ISSUER",
+      "LOG",
+      "FSYNC",
+    ].map((name) => `ERGON_${name}`),
+  ];
+  const known = Object.values(SETTINGS).map((setting) => setting.env);
+  expect(known.filter((name) => !name.endsWith("_API_KEY")).toSorted()).toEqual(names.toSorted());
+});
+
 it("never shows a secret, not even a bad one", () => {
   const secrets = Object.values(SETTINGS).filter((setting) => setting.secret);
   expect(secrets.map((setting) => setting.env)).toContain("OPENAI_API_KEY");
