@@ -84,7 +84,7 @@ export type ParallelBranchStep = {
   concurrency?: number | undefined;
   nextStepId?: StepId | undefined;
 };
-const ParallelBranchStep = z.strictObject({
+export const ParallelBranchStep = z.strictObject({
   ...step,
   type: z.literal("parallel_branch"),
   branches: z
@@ -105,7 +105,7 @@ export type LoopOverItemsStep = {
   concurrency?: number | undefined;
   nextStepId?: StepId | undefined;
 };
-const LoopOverItemsStep = z.strictObject({
+export const LoopOverItemsStep = z.strictObject({
   ...step,
   type: z.literal("loop_over_items"),
   collectionPath: ContextValuePointer,

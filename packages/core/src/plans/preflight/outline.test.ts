@@ -1,0 +1,155 @@
+import { describe, expect, it } from "vitest";
+import { MAX_JSON_DEPTH } from "../../schema/json.ts";
+import { MAX_BRANCHES, MAX_PLAN_NESTING, MAX_PLAN_STEPS } from "../../schema/plan.ts";
+import { call, messages, plan, said } from "./preflight.fixture.ts";
+
+describe("the form of a plan", () => {
+  it("is checked as a whole: each wrong step is named, and none hides another", () => {
+    const wrong = plan(
+      [
+        call("a", { nextStep: "b" }),
+        { id: "b", type: "toolcall", toolId: "demo::gret", nextStepId: "c" },
+        { id: "c", type: "human_in_the_loop", nextStepId: "d" },
+        {
+          id: "d",
+          type: "loop_over_items",
+          collectionPath: { jsonPath: "$.promptInput.x" },
+          itemAlias: "__proto__",
+          loopPlan: [],
+        },
+        call("e", { retry: { maxAttempt: 3 }, timeoutMs: 0 }),
+        "f",
+      ],
+      { planID: 1, planId: "a b", description: 7 },
+    );
+    expect(said(wrong)).toEqual([
+      "error invalid_field $.description",
+      "error unknown_field $.planID",
+      "error invalid_field $.planId",
+      "error unknown_field $.steps[0].nextStep",
+      "error unknown_tool $.steps[1].toolId",
+      "error unknown_step_type $.steps[1].type",
+      "error missing_field $.steps[2].message",
+      "error unknown_field $.steps[2].nextStepId",
+      "error invalid_field $.steps[3].itemAlias",
+      "error invalid_field $.steps[3].loopPlan",
+      "error unreachable_step $.steps[4]",
+      "error unknown_field $.steps[4].retry.maxAttempt",
+      "error missing_field $.steps[4].retry.maxAttempts",
+      "error invalid_field $.steps[4].timeoutMs",
+      "error invalid_field $.steps[5]",
+      "error unreachable_step $.steps[5]",
+    ]);
+  });
+
+  it.each([
+    [{ nextStep: "b" }, 'unknown_field: "nextStep" is not a field here. Did you mean "nextStepId"?'],
+    [{ next: "b" }, 'unknown_field: "next" is not a field here. Did you mean "nextStepId"?'],
+    [{ tool: "x" }, 'unknown_field: "tool" is not a field here. Did you mean "toolId"?'],
+    [
+      { zzz: 1 },
+      'unknown_field: "zzz" is not a field here. Known are: id, description, type, toolId, arguments, saveAs, retry, timeoutMs, optional, alternatives, nextStepId.',
+    ],
+    [{ saveAs: 3 }, "invalid_field: It must be a string, not 3."],
+    [
+      { saveAs: "a b" },
+      `invalid_field: "a b" cannot be used here: a key has letters, digits, '_', '.', ':' and '-', and starts with a letter or a single '_'.`,
+    ],
+    [{ arguments: [] }, "invalid_field: It must be an object, not a list."],
+    [{ timeoutMs: 1.5 }, "invalid_field: It must be a whole number, not 1.5."],
+    [{ toolId: undefined }, 'missing_field: "toolId" is required.'],
+    [{ type: "tol_call" }, 'unknown_step_type: "tol_call" is not a type of step. Did you mean "tool_call"?'],
+    [
+      { type: 3 },
+      "unknown_step_type: 3 is not a type of step. The types are tool_call, conditional_branch, parallel_branch, loop_over_items, human_in_the_loop, final_response.",
+    ],
+  ])("%j: %s", (parts, message) => {
+    const [code = ""] = message.split(": ");
+    expect(messages(plan([call("a", parts)]), code).map((each) => `${code}: ${each}`)).toEqual([message]);
+  });
+
+  it("says what a message or a schema can be", () => {
+    expect(messages(plan([{ id: "a", type: "final_response", message: 3 }]), "invalid_field")).toEqual([
+      'It must be a text, or a pointer like {"jsonPath": "$.context.x"}.',
+    ]);
+    expect(
+      said(plan([{ id: "a", type: "final_response", message: { jsonPath: "$.context.a", frist: true } }])),
+    ).toEqual(["error unknown_field $.steps[0].message.frist"]);
+    expect(messages(plan([call("a")], { parameters: [] }), "invalid_field")).toEqual([
+      "A JSON Schema is an object, true or false.",
+    ]);
+  });
+
+  it("is nothing but an object with steps", () => {
+    for (const junk of [undefined, null, 3, "x", [], true]) expect(said(junk)).toHaveLength(1);
+    expect(said({})).toEqual([
+      "error missing_field $.planId",
+      "error missing_field $.startStepId",
+      "error missing_field $.steps",
+    ]);
+    expect(said({ planId: "a", startStepId: "a", steps: [] })).toEqual([
+      "error start_step_unknown $.startStepId",
+      "error invalid_field $.steps",
+    ]);
+  });
+
+  it("is JSON", () => {
+    expect(said(plan([call("a", { arguments: { x: [1, () => 1] } })]))).toEqual([
+      "error not_json $.steps[0].arguments.x[1]",
+    ]);
+    const circle: { self?: unknown } = {};
+    circle.self = circle;
+    expect(said(plan([call("a", { arguments: circle })]))).toEqual(["error not_json $.steps[0].arguments.self"]);
+    const angry = {
+      get planId(): string {
+        throw new Error("no");
+      },
+    };
+    expect(said(angry)).toEqual(["error not_json $"]);
+  });
+});
+
+describe("bounds", () => {
+  it(`takes ${String(MAX_PLAN_STEPS)} steps and refuses one more`, () => {
+    const steps = Array.from({ length: MAX_PLAN_STEPS - 1 }, (_, at) =>
+      call(`s${String(at)}`, { nextStepId: `s${String(at + 1)}` }),
+    );
+    const last = String(MAX_PLAN_STEPS - 1);
+    const nested = { id: `s${last}`, type: "parallel_branch", branches: [{ steps: [call("inner")] }] };
+    expect(said(plan([...steps, call(`s${last}`)]))).toEqual([]);
+    expect(said(plan([...steps, nested]))).toEqual(["error too_many_steps $.steps"]);
+  }, 30_000);
+
+  it(`takes lists ${String(MAX_PLAN_NESTING)} levels deep and refuses one more`, () => {
+    const nested = (levels: number): unknown[] =>
+      levels === 0
+        ? [call("leaf")]
+        : [{ id: `level${String(levels)}`, type: "parallel_branch", branches: [{ steps: nested(levels - 1) }] }];
+    expect(said(plan(nested(MAX_PLAN_NESTING)))).toEqual([]);
+    expect(said(plan(nested(MAX_PLAN_NESTING + 1)))).toEqual([
+      expect.stringContaining("error nested_too_deep $.steps[0]"),
+    ]);
+  });
+
+  it(`takes documents ${String(MAX_JSON_DEPTH)} levels deep and refuses one more, however deep`, () => {
+    const nested = (levels: number): unknown => {
+      let value: unknown = 1;
+      for (let level = 0; level < levels; level += 1) value = [value];
+      return plan([call("a", { arguments: { deep: value } })]);
+    };
+    // The plan, its steps, the step and its arguments are levels too.
+    expect(said(nested(MAX_JSON_DEPTH - 4))).toEqual([]);
+    for (const levels of [MAX_JSON_DEPTH - 3, 200_000]) {
+      expect(said(nested(levels))).toEqual([expect.stringContaining("error not_json $.steps[0].arguments.deep")]);
+    }
+  });
+
+  it(`takes ${String(MAX_BRANCHES)} branches and refuses one more`, () => {
+    const branches = (count: number): unknown => {
+      const lists = Array.from({ length: count }, (_, at) => ({ steps: [call(`b${String(at)}`)] }));
+      return plan([{ id: "p", type: "parallel_branch", branches: lists }]);
+    };
+    expect(said(branches(MAX_BRANCHES))).toEqual([]);
+    expect(said(branches(MAX_BRANCHES + 1))).toEqual(["error too_many_branches $.steps[0].branches"]);
+  });
+});
