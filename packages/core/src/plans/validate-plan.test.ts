@@ -64,13 +64,9 @@ describe("validatePlan", () => {
     expect(validatePlan({ ...bare, planId: 3 }, { registry: demo })).not.toHaveProperty("plan");
   });
 
-  it("agrees that all plans of the contract's cases can run, but for one name used twice", () => {
+  it("agrees that all plans of the contract's cases can run", () => {
     for (const { name, plan, input } of PLAN_CASES) {
-      const errors = errorsOf(validatePlan(plan, { registry, input }));
-      expect(
-        errors.filter((error) => !error.startsWith("alias_shadowed")),
-        name,
-      ).toEqual([]);
+      expect(errorsOf(validatePlan(plan, { registry, input })), name).toEqual([]);
     }
   });
 
@@ -81,7 +77,7 @@ describe("validatePlan", () => {
   });
 });
 
-describe("random plans", () => {
+describe("random plans", { timeout: 30_000 }, () => {
   it("that are valid by construction have no errors", () => {
     fc.assert(
       fc.property(arbitraryPlan(), ({ plan, input }) => {
@@ -89,7 +85,7 @@ describe("random plans", () => {
         expect(errorsOf(report)).toEqual([]);
         expect(report.plan).toEqual(AgenticPlan.parse(plan));
       }),
-      { numRuns: 300 },
+      { numRuns: 200 },
     );
   });
 
@@ -102,7 +98,7 @@ describe("random plans", () => {
           expect(errorsOf(validatePlan(broken, { registry, input })), JSON.stringify(broken)).toContain(expected);
         }
       }),
-      { numRuns: 100 },
+      { numRuns: 40 },
     );
     expect([...seen].sort()).toEqual([
       "dangling_step",
@@ -118,7 +114,7 @@ describe("random plans", () => {
   });
 });
 
-describe("junk", () => {
+describe("junk", { timeout: 30_000 }, () => {
   it("gives problems and never throws", () => {
     fc.assert(
       fc.property(
@@ -150,40 +146,44 @@ describe("junk", () => {
         if (report.ok) expect(AgenticPlan.safeParse(copy).success).toBe(true);
         if (!AgenticPlan.safeParse(copy).success) expect(report.ok).toBe(false);
       }),
-      { numRuns: 500 },
+      { numRuns: 300 },
     );
   });
 });
 
 describe("speed", () => {
-  it("stays in proportion to the plan, right or wrong", () => {
-    const chain = (parts: (at: number) => object): unknown => ({
-      planId: "long",
-      startStepId: "s0",
-      steps: Array.from({ length: 10_000 }, (_, at) => ({
-        id: `s${String(at)}`,
-        type: "tool_call",
-        toolId: "demo::greet",
-        arguments: { who: at === 0 ? "a" : { jsonPath: `$.context.k${String(at - 1)}.text` } },
-        saveAs: `k${String(at)}`,
-        ...(at < 9_999 ? { nextStepId: `s${String(at + 1)}` } : {}),
-        ...parts(at),
-      })),
-    });
-    const plans = [
-      chain(() => ({})),
-      chain((at) => ({ toolId: `demo::greed${String(at)}` })),
-      chain((at) => ({ nextStepId: `t${String(at)}` })),
-      chain((at) => ({ arguments: { who: { jsonPath: `$.context.k${String(9_999 - at)}.text` } } })),
-      chain(() => ({ id: "same", saveAs: "same" })),
-    ];
-    for (const plan of plans) {
+  const chain = (length: number, parts: (at: number) => object): unknown => ({
+    planId: "long",
+    startStepId: "s0",
+    steps: Array.from({ length }, (_, at) => ({
+      id: `s${String(at)}`,
+      type: "tool_call",
+      toolId: "demo::greet",
+      arguments: { who: at === 0 ? "a" : { jsonPath: `$.context.k${String(at - 1)}.text` } },
+      saveAs: `k${String(at)}`,
+      ...(at < length - 1 ? { nextStepId: `s${String(at + 1)}` } : {}),
+      ...parts(at),
+    })),
+  });
+
+  it.each<[string, (at: number) => object]>([
+    ["is right", () => ({})],
+    ["has unknown tools", (at) => ({ toolId: `demo::greed${String(at)}` })],
+    ["leads nowhere", (at) => ({ nextStepId: `t${String(at)}` })],
+    ["reads the end", () => ({ arguments: { who: { jsonPath: "$.context.k499.text" } } })],
+    ["has one id and one key", () => ({ id: "same", saveAs: "same" })],
+  ])("stays in proportion to a plan that %s", { timeout: 30_000 }, (_, parts) => {
+    const timeOf = (length: number): number => {
+      const plan = chain(length, parts);
       const start = performance.now();
       validatePlan(plan, { registry: demo });
-      // Quadratic work on this many steps takes tens of seconds; a busy machine takes one.
-      expect(performance.now() - start).toBeLessThan(4_000);
-    }
-  }, 30_000);
+      return performance.now() - start;
+    };
+    const small = Math.min(timeOf(500), timeOf(500), timeOf(500));
+    const large = Math.min(timeOf(4_000), timeOf(4_000));
+    // Eight times the steps: 8 for work in proportion, 64 for work that grows with the square. Suggestions have a fixed budget.
+    expect(large).toBeLessThan(32 * small + 500);
+  });
 });
 
 type Mutation = { readonly plan: unknown; readonly expected: string };

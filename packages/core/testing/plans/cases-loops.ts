@@ -55,7 +55,7 @@ export const LOOP_CASES: readonly PlanCase[] = [
           give("a", 1, { saveAs: "direct", nextStepId: "p" }),
           beside("p", [
             [human("h", { saveAs: "asked" })],
-            [each("m", "$.promptInput.none", [give("b", 1, { saveAs: "deep" })])],
+            [each("m", "$.promptInput.none", [give("b", 1, { saveAs: "deep" })], { itemAlias: "inner" })],
           ]),
         ],
         { nextStepId: "end" },

@@ -204,7 +204,9 @@ function parallelStep(bone: Bone & { kind: "parallel" }, choice: Choice, scope: 
 
 function loopStep(bone: Bone & { kind: "loop" }, choice: Choice, scope: Scope): PlanStep {
   const [collectionPath, itemKind] = randomCollection(choice, scope, scope.loops === 0 ? 5 : 3);
-  const itemAlias = choice.percent(20) ? "item" : `item-${bone.id}`;
+  // Several loops may have one alias, but not one inside the other: preflight refuses that.
+  const isTaken = scope.places.some(({ path }) => path === "$.context['item']");
+  const itemAlias = choice.percent(20) && !isTaken ? "item" : `item-${bone.id}`;
   const inner: Scope = { ...scope, depth: scope.depth + 1, loops: scope.loops + 1 };
   addPlace(inner, itemAlias, itemKind);
   addPlace(inner, `${itemAlias}_index`, "number");

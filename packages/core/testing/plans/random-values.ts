@@ -29,7 +29,9 @@ export function randomPointer(choice: Choice, sight: Sight, wanted: Wanted): Poi
 
 /** At most `limit` items: loops in loops multiply. */
 export function randomCollection(choice: Choice, sight: Sight, limit: number): [Pointer, Kind] {
-  if (choice.percent(4)) return [randomPointer(choice, sight, "number"), "any"];
+  // What is surely no list, as an index, fails preflight.
+  const unsure = { ...sight, places: sight.places.filter(({ path }) => !path.endsWith("_index']")) };
+  if (choice.percent(4)) return [randomPointer(choice, unsure, "number"), "any"];
   const input = { places: sight.places.filter(isInput), calledStepIds: [] };
   const readable = pick(choice, choice.percent(40) ? input : sight, "iterable");
   const itemKind = ITEM_KIND[isIterable(readable.kind) ? readable.kind : "list"];
