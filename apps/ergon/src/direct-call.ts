@@ -17,6 +17,7 @@ import {
   type PendingBlob,
   type ProgressUpdate,
   type SessionCore,
+  type ToolContext,
   type ToolGate,
   usageError,
 } from "@ergon/core";
@@ -38,6 +39,8 @@ export type DirectCall = {
   readonly toolId: string;
   readonly args: Readonly<Record<string, unknown>>;
   readonly caller: Caller;
+  /** That of the session for which it is called; none when it is called for itself. */
+  readonly context?: ToolContext;
   readonly signal: AbortSignal;
   readonly progress?: (update: ProgressUpdate) => void;
 };
@@ -55,9 +58,9 @@ export type DirectResult = {
  */
 export async function callDirectly(deps: DirectCallDeps, call: DirectCall): Promise<DirectResult> {
   const { gate, clock, ids } = deps;
-  const { toolId, args, caller } = call;
+  const { toolId, args, caller, context = {} } = call;
   const sessionId = ids.next("call");
-  const checked = await gate.check({ toolId, args, caller, context: {}, sessionId });
+  const checked = await gate.check({ toolId, args, caller, context, sessionId });
   if (checked.kind === "denied") throw thrownFrom(checked.error);
   if (checked.kind === "needs_approval") {
     throw usageError(
@@ -74,7 +77,7 @@ export async function callDirectly(deps: DirectCallDeps, call: DirectCall): Prom
   const record = recorder({ ...(await deps.open()), clock }, caller.owner, { sessionId, createdAt });
   if (effects === "once") await record.begin({ kind: "start", at: createdAt, ...begun }, requestBlob);
 
-  const options = { idempotencyKey: key, context: {}, infrastructure: { sessionId }, signal: call.signal };
+  const options = { idempotencyKey: key, context, infrastructure: { sessionId }, signal: call.signal };
   const outcome = await gate.invoke(
     checked,
     call.progress === undefined ? options : { ...options, progress: call.progress },

@@ -6,7 +6,9 @@ import type {
   Json,
   JsonObject,
   Logger,
+  Mode,
   PlanReport,
+  SessionContext,
   StoredEvent,
   ToolSummary,
 } from "@ergon/core";
@@ -48,7 +50,8 @@ export type CallTool = {
   readonly owner: string;
   readonly toolId: string;
   readonly args: JsonObject;
-  readonly sessionId?: string;
+  /** The session for which it is called: the tool sees its context, and is kept to its mode. */
+  readonly session?: { readonly context: SessionContext; readonly mode?: Mode };
   readonly signal: AbortSignal;
 };
 

@@ -115,9 +115,11 @@ function partsOf(world: ServedWorld, tokens: TokenBook): HttpParts {
     outbox: { lastSeq: store.lastEventSeq, read: store.readEvents },
     tools: {
       list: () => registry.summaries(),
-      call: async ({ owner, toolId, args, signal }) => {
-        const caller = { kind: "http", owner } as const;
-        const { output } = await callDirectly({ gate, open, clock, ids }, { toolId, args, caller, signal });
+      call: async ({ owner, toolId, args, session, signal }) => {
+        const role = session?.mode === undefined ? {} : { role: session.mode };
+        const context = session === undefined ? {} : { context: session.context };
+        const caller = { kind: "http", owner, ...role } as const;
+        const { output } = await callDirectly({ gate, open, clock, ids }, { toolId, args, caller, signal, ...context });
         return { kind: "finished", output };
       },
     },

@@ -110,6 +110,12 @@ describe("the HTTP server", () => {
     it("with what a tool gave, or why it did not", async () => {
       const echoed = await served.ask("POST", "/tools/probe::echo/call", { body: { args: { value: [1] } } });
       expect(echoed).toMatchObject({ status: 200, body: { output: [1] } });
+      const inSession = { args: { value: 2 }, sessionId: await newSession() };
+      expect(await served.ask("POST", "/tools/probe::echo/call", { body: inSession })).toMatchObject({ status: 200 });
+      const foreign = await served.ask("POST", "/tools/probe::echo/call", {
+        body: { ...inSession, sessionId: "none" },
+      });
+      expectProblem(foreign, 404, "session_not_found");
       const failed = await served.ask("POST", "/tools/probe::fail/call", { body: {} });
       expect(failed).toMatchObject({ status: 502, body: { code: "tool_failed" } });
       expect(failed.text).not.toMatch(/\bat .*\.ts/);

@@ -52,7 +52,7 @@ export function createHttpServer(parts: HttpParts): HttpServer {
     ...sessionRoutes(parts),
     ...eventRoutes({ ...parts, streams, limiter }),
     ...planRoutes(parts.plans),
-    ...toolRoutes(parts.tools),
+    ...toolRoutes(parts),
     ...capabilityRoutes(parts),
     ...blobRoutes(parts.engine),
     ...tokenRoutes(parts.tokens),

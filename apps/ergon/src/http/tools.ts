@@ -1,12 +1,12 @@
 import { gateError, Json, JsonObject, SessionId, ToolId, ToolSummary } from "@ergon/core";
 import { z } from "zod";
-import type { ToolShelf } from "./http-parts.ts";
+import type { CallTool, HttpParts } from "./http-parts.ts";
 import { route, type Route } from "./route.ts";
 
 const noTool = ({ id = "" }: Readonly<Record<string, string>>): Error =>
   gateError("tool_not_found", `There is no tool "${id}".`, { details: { toolId: id } });
 
-export function toolRoutes(tools: ToolShelf): readonly Route[] {
+export function toolRoutes({ tools, engine }: Pick<HttpParts, "tools" | "engine">): readonly Route[] {
   return [
     route({
       method: "GET",
@@ -31,12 +31,16 @@ export function toolRoutes(tools: ToolShelf): readonly Route[] {
         202: { description: "A person must approve it first", schema: z.object({ approvalId: z.string() }) },
       },
       handle: async ({ params, body }, { owner, left }) => {
-        const { args, sessionId } = body;
-        const session = sessionId === undefined ? {} : { sessionId };
-        const called = await tools.call({ owner, toolId: params.id, args, signal: left(), ...session });
+        const session = body.sessionId === undefined ? {} : { session: await sessionOf(owner, body.sessionId) };
+        const called = await tools.call({ owner, toolId: params.id, args: body.args, signal: left(), ...session });
         if (called.kind === "finished") return { status: 200, body: { output: called.output } };
         return { status: 202, body: { approvalId: called.approvalId } };
       },
     }),
   ];
+
+  async function sessionOf(owner: string, sessionId: string): Promise<NonNullable<CallTool["session"]>> {
+    const { core, context } = await engine.readSession({ owner, sessionId, historyLimit: 1 });
+    return { context, ...(core.mode === undefined ? {} : { mode: core.mode }) };
+  }
 }
