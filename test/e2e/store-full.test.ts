@@ -31,7 +31,7 @@ describe("a disk that takes no more", () => {
     expect(full.k).toBeGreaterThan(10);
     expect(readdirSync(join(home, "blobs", "tmp"))).toEqual([]);
 
-    execFileSync("prlimit", ["--fsize=unlimited", "--pid", String(child.pid)]);
+    execFileSync("bash", ["-c", `prlimit --fsize=unlimited --pid ${String(child.pid)}`]);
     child.stdin.write("go\n");
     expect(JSON.parse((await lines.next()).value ?? "null")).toEqual({ k: full.k + 50 });
     await once(child, "close");

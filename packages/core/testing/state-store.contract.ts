@@ -2,14 +2,8 @@ import { afterEach, describe } from "vitest";
 import type { StateStore } from "../src/ports/state-store.ts";
 import { commitRules } from "./state-store/commits.ts";
 import { modelRules } from "./state-store/model-test.ts";
+import type { OpenedStore, OpenStore } from "./state-store/opened-store.ts";
 import { readRules } from "./state-store/reads.ts";
-
-export type OpenedStore = {
-  readonly store: StateStore;
-  /** Closes the store and opens what it left behind; absent when it leaves nothing. */
-  readonly reopen?: () => Promise<StateStore>;
-};
-export type OpenStore = () => Promise<OpenedStore>;
 
 /** What every StateStore must do. `open` gives a fresh, empty one each time; the suite closes it. */
 export function stateStoreContract(name: string, open: OpenStore): void {

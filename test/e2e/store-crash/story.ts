@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import type { BlobStore, Commit, StateStore } from "@ergon/core";
 
-export const OWNER = "writer";
+const OWNER = "writer";
 const AT = "2026-01-02T03:04:05.000Z";
 /** Every so many commits one has a blob, put before it. */
 const BLOB_EVERY = 20;

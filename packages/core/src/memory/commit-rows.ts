@@ -36,7 +36,7 @@ export type SessionRow = {
   readonly planHash: string | null;
   readonly input: string | null;
 };
-export type PlanRow = { readonly hash: string; readonly plan: string };
+type PlanRow = { readonly hash: string; readonly plan: string };
 export type ContextText = {
   readonly scope: string;
   readonly key: string;
@@ -66,7 +66,7 @@ export type JournalText = {
   readonly intent: JournalIntent | undefined;
   readonly outcome: JournalOutcome | undefined;
 };
-export type EnergyText = {
+type EnergyText = {
   readonly at: string;
   readonly cause: EnergyCause;
   readonly units: number;
@@ -145,14 +145,16 @@ export function commitRows(commit: Commit): CommitRows {
             seq: checkCount(commit, "cursor", cursor.seq),
           },
     energyUnits: energy === undefined ? 0 : energy.reduce((sum, row) => sum + row.units, 0),
+    // Last: by now everything was written and counted.
+    chars: text.chars,
   };
-  if (text.chars > MAX_COMMIT_CHARS) {
+  if (rows.chars > MAX_COMMIT_CHARS) {
     throw invalid(
       commit,
-      `holds ${String(text.chars)} characters of JSON, more than the ${String(MAX_COMMIT_CHARS)} that one commit may; put large values into the blob store`,
+      `holds ${String(rows.chars)} characters of JSON, more than the ${String(MAX_COMMIT_CHARS)} that one commit may; put large values into the blob store`,
     );
   }
-  return { ...rows, chars: text.chars };
+  return rows;
 }
 
 const NONE: readonly never[] = [];

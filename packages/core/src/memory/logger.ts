@@ -3,8 +3,8 @@ import type { LogFields, Logger } from "../ports/logger.ts";
 /** Older entries make room past this many. */
 export const MAX_KEPT_LOG_ENTRIES = 10_000;
 
-export type LogEntry = { readonly level: LogLevel; readonly message: string; readonly fields: LogFields };
-export type LogLevel = "debug" | "info" | "warn" | "error";
+type LogEntry = { readonly level: LogLevel; readonly message: string; readonly fields: LogFields };
+type LogLevel = "debug" | "info" | "warn" | "error";
 export type MemoryLogger = Logger & { readonly entries: () => readonly LogEntry[] };
 
 /** Keeps what was logged, so that a test or an edge function can look at it. */

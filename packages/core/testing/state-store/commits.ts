@@ -3,7 +3,7 @@ import { MAX_QUEUED_COMMITS } from "../../src/memory/commit-queue.ts";
 import { MAX_KEY_CHARS } from "../../src/memory/commit-checks.ts";
 import { MAX_COMMIT_CHARS, MAX_COMMIT_ROWS } from "../../src/memory/commit-rows.ts";
 import type { Commit } from "../../src/ports/state-store.ts";
-import type { OpenStore } from "../state-store.contract.ts";
+import type { OpenStore } from "./opened-store.ts";
 import {
   AT,
   core,

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, it } from "vitest";
 import { isErgonError } from "../../src/errors/ergon-error.ts";
 import type { Commit, JournalQuery, StateStore } from "../../src/ports/state-store.ts";
-import type { OpenStore } from "../state-store.contract.ts";
+import type { OpenStore } from "./opened-store.ts";
 import { createModel, type Model } from "./model.ts";
 import { AT, core, event, finish, OWNER, start, whole } from "./samples.ts";
 

@@ -20,7 +20,7 @@ export type Model = {
   readonly sessionIds: () => string[];
 };
 
-export type Outcome = { readonly version: number; readonly lastSeq: number } | { readonly code: string };
+type Outcome = { readonly version: number; readonly lastSeq: number } | { readonly code: string };
 
 type State = {
   readonly sessions: { readonly id: string; readonly version: number }[];

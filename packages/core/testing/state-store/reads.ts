@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { MAX_PAGE_ROWS, type ContextWrite, type StateStore } from "../../src/ports/state-store.ts";
 import type { Json } from "../../src/schema/json.ts";
-import type { OpenStore } from "../state-store.contract.ts";
+import type { OpenStore } from "./opened-store.ts";
 import { AT, core, creation, event, expectRefused, finish, OWNER, PLAN, start, update, whole } from "./samples.ts";
 
 /** Text that has broken stores before: NUL, quotes, wildcards, case, other planes, combining marks, length. */

@@ -1,6 +1,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import { afterPrefix, type CommitReceipt, type CommitRows, type JournalText, refuse } from "@ergon/core";
 import { AFTER_ALL_TEXT, spanOf } from "./keys.ts";
+import { isDuplicate } from "./sqlite-errors.ts";
 import { createSessionDirectory, type KnownSession } from "./session-directory.ts";
 import type { WriteStatements } from "./write-statements.ts";
 
@@ -76,25 +77,28 @@ export function createCommitWriter(db: DatabaseSync, statements: WriteStatements
 
   function startEntry({ sessionId, owner }: CommitRows, n: number, { ord, intent, outcome }: JournalText): void {
     if (intent === undefined) return;
-    if (statements.journalState.get(n, ord) !== undefined) throw refuse.positionTaken(sessionId, ord);
+    try {
+      statements.startJournal.run(
+        n,
+        ord,
+        intent.scope,
+        intent.stepId,
+        owner,
+        intent.toolId,
+        intent.effects,
+        intent.key,
+        intent.argsHash,
+        outcome?.state ?? "started",
+        outcome?.energyUnits ?? 0,
+        intent.startedAt,
+        outcome?.finishedAt ?? null,
+        intent.request,
+        outcome?.result ?? null,
+      );
+    } catch (thrown) {
+      throw isDuplicate(thrown) ? refuse.positionTaken(sessionId, ord) : thrown;
+    }
     touched = true;
-    statements.startJournal.run(
-      n,
-      ord,
-      intent.scope,
-      intent.stepId,
-      owner,
-      intent.toolId,
-      intent.effects,
-      intent.key,
-      intent.argsHash,
-      outcome?.state ?? "started",
-      outcome?.energyUnits ?? 0,
-      intent.startedAt,
-      outcome?.finishedAt ?? null,
-      intent.request,
-      outcome?.result ?? null,
-    );
   }
 
   function finishEntry({ sessionId }: CommitRows, n: number, { ord, outcome }: JournalText): void {

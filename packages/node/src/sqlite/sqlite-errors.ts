@@ -10,7 +10,8 @@ export function fromSqlite(thrown: unknown, doing: string): ErgonError {
       { cause: thrown },
     );
   }
-  const result = sqliteResult(thrown);
+  // The low byte of the extended code is the primary one.
+  const result = extendedResult(thrown) & 0xff;
   const { code, retryable, advice } = meaningOf(result);
   const said = thrown instanceof Error ? thrown.message : String(thrown);
   return storeError(code, `While ${doing}, SQLite said: ${said}. ${advice}`, {
@@ -20,12 +21,16 @@ export function fromSqlite(thrown: unknown, doing: string): ErgonError {
   });
 }
 
+/** Whether an insert met a key that is there already; it has then inserted nothing. */
+export function isDuplicate(thrown: unknown): boolean {
+  return extendedResult(thrown) === SQLITE_CONSTRAINT_UNIQUE;
+}
+
 type Meaning = { readonly code: StoreErrorCode; readonly retryable: boolean; readonly advice: string };
 
-/** The primary result code of a node:sqlite error: the low byte of the extended one. */
-function sqliteResult(thrown: unknown): number {
+function extendedResult(thrown: unknown): number {
   if (typeof thrown !== "object" || thrown === null || !("errcode" in thrown)) return 0;
-  return typeof thrown.errcode === "number" ? thrown.errcode & 0xff : 0;
+  return typeof thrown.errcode === "number" ? thrown.errcode : 0;
 }
 
 function meaningOf(result: number): Meaning {
@@ -70,6 +75,8 @@ function meaningOf(result: number): Meaning {
       return { code: "store_unavailable", retryable: false, advice: "Nothing was written." };
   }
 }
+
+const SQLITE_CONSTRAINT_UNIQUE = 2_067;
 
 const SQLITE = {
   permission: 3,

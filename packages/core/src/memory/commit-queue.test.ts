@@ -1,0 +1,87 @@
+import { describe, expect, it } from "vitest";
+import type { Commit } from "../ports/state-store.ts";
+import { createCommitQueue, MAX_BATCH_CHARS, MAX_BATCH_COMMITS, MAX_QUEUED_CHARS } from "./commit-queue.ts";
+import type { CommitRows } from "./commit-rows.ts";
+import { refuse } from "./store-refusals.ts";
+
+describe("the commit queue", () => {
+  it("hands over the commits of one turn together, in their order", async () => {
+    const { queue, batches } = openQueue();
+    const made = ["a", "b", "c"].map((name) => queue.commit(named(name)));
+    expect(batches).toEqual([]);
+    await Promise.all(made);
+    await queue.commit(named("d"));
+    expect(batches.map((batch) => batch.map(({ cursor }) => cursor?.name))).toEqual([["a", "b", "c"], ["d"]]);
+  });
+
+  it("hands over no more at once than a transaction may take", async () => {
+    const { queue, batches } = openQueue();
+    await Promise.all(Array.from({ length: MAX_BATCH_COMMITS + 1 }, () => queue.commit(named("a"))));
+    expect(batches.map((batch) => batch.length)).toEqual([MAX_BATCH_COMMITS, 1]);
+  });
+
+  it("hands over no more text at once than a transaction may take", async () => {
+    const { queue, batches } = openQueue();
+    const half = MAX_BATCH_CHARS / 2;
+    await Promise.all([half, half, 20].map((chars) => queue.commit(sized(chars))));
+    expect(batches.map((batch) => batch.length)).toEqual([2, 1]);
+  });
+
+  it("refuses, to be retried, when too much text waits, and takes more once that is written", async () => {
+    const { queue } = openQueue();
+    const waiting = Array.from({ length: MAX_QUEUED_CHARS / MAX_BATCH_CHARS }, () =>
+      queue.commit(sized(MAX_BATCH_CHARS)),
+    );
+    await expect(queue.commit(sized(20))).rejects.toMatchObject({ code: "store_unavailable", retryable: true });
+    await Promise.all(waiting);
+    await queue.commit(sized(20));
+  });
+
+  it("gives each commit its own outcome", async () => {
+    const { queue } = openQueue((rows) =>
+      rows.cursor?.name === "bad" ? refuse.unknownSession("s") : { version: 7, lastSeq: 0 },
+    );
+    const outcomes = await Promise.allSettled(["good", "bad", "good"].map((name) => queue.commit(named(name))));
+    expect(outcomes.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
+  });
+
+  it("ends although a watcher commits at every event it hears", async () => {
+    const { queue } = openQueue();
+    const outcomes: Promise<unknown>[] = [];
+    queue.watch(() => void outcomes.push(queue.commit(named("again")).catch((error: unknown) => error)));
+    const first = queue.commit(named("first"));
+    queue.close();
+    await first;
+    expect(await Promise.all(outcomes)).toMatchObject([{ code: "store_closed" }]);
+  });
+});
+
+function openQueue(
+  receipt: (rows: CommitRows) => ReturnType<typeof refuse.closed> | { version: number; lastSeq: number } = () => ({
+    version: 1,
+    lastSeq: 0,
+  }),
+) {
+  const batches: (readonly CommitRows[])[] = [];
+  const queue = createCommitQueue({
+    logger: undefined,
+    atTurnEnd: (flush) => void setTimeout(flush, 0),
+    apply: (batch) => {
+      batches.push(batch);
+      return {
+        receipts: batch.map(receipt),
+        events: [{ seq: 1, owner: "ada", type: "tools-changed", at: "", data: {} }],
+      };
+    },
+  });
+  return { queue, batches };
+}
+
+function named(name: string): Commit {
+  return { sessionId: "", owner: "ada", cursor: { name, seq: 1 } };
+}
+
+function sized(chars: number): Commit {
+  const text = "x".repeat(chars - '{"text":""}'.length);
+  return { sessionId: "", owner: "ada", events: [{ type: "tools-changed", at: "", data: { text } }] };
+}
