@@ -45,8 +45,8 @@ export async function claimFolder(dataDir: string, options: { readonly url?: str
     const unlock = lockFolder(join(dataDir, "owner.db"));
     if (unlock !== undefined) return own(serverFile, unlock, options.url);
     const named = await readServerFile(serverFile);
-    if (named !== undefined && isAlive(named.pid)) return { kind: "owned", ...named };
-    if (waitedMs >= NAMING_MS) return { kind: "owned" };
+    // A pid that seems dead is one of an earlier owner, or of a container that shares the folder: the wait tells.
+    if ((named !== undefined && isAlive(named.pid)) || waitedMs >= NAMING_MS) return { kind: "owned", ...named };
     await setTimeout(NAMING_POLL_MS);
   }
 }
