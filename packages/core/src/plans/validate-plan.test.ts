@@ -77,7 +77,7 @@ describe("validatePlan", () => {
   });
 });
 
-describe("random plans", { timeout: 30_000 }, () => {
+describe("random plans", () => {
   it("that are valid by construction have no errors", () => {
     fc.assert(
       fc.property(arbitraryPlan(), ({ plan, input }) => {
@@ -87,7 +87,7 @@ describe("random plans", { timeout: 30_000 }, () => {
       }),
       { numRuns: 200 },
     );
-  });
+  }, 30_000);
 
   it("have an error where one thing was broken", () => {
     const seen = new Set<string>();
@@ -111,10 +111,10 @@ describe("random plans", { timeout: 30_000 }, () => {
       "unknown_tool",
       "unreachable_step",
     ]);
-  });
+  }, 30_000);
 });
 
-describe("junk", { timeout: 30_000 }, () => {
+describe("junk", () => {
   it("gives problems and never throws", () => {
     fc.assert(
       fc.property(
@@ -148,7 +148,7 @@ describe("junk", { timeout: 30_000 }, () => {
       }),
       { numRuns: 300 },
     );
-  });
+  }, 30_000);
 });
 
 describe("speed", () => {
@@ -172,18 +172,22 @@ describe("speed", () => {
     ["leads nowhere", (at) => ({ nextStepId: `t${String(at)}` })],
     ["reads the end", () => ({ arguments: { who: { jsonPath: "$.context.k499.text" } } })],
     ["has one id and one key", () => ({ id: "same", saveAs: "same" })],
-  ])("stays in proportion to a plan that %s", { timeout: 30_000 }, (_, parts) => {
-    const timeOf = (length: number): number => {
-      const plan = chain(length, parts);
-      const start = performance.now();
-      validatePlan(plan, { registry: demo });
-      return performance.now() - start;
-    };
-    const small = Math.min(timeOf(500), timeOf(500), timeOf(500));
-    const large = Math.min(timeOf(4_000), timeOf(4_000));
-    // Eight times the steps: 8 for work in proportion, 64 for work that grows with the square. Suggestions have a fixed budget.
-    expect(large).toBeLessThan(32 * small + 500);
-  });
+  ])(
+    "stays in proportion to a plan that %s",
+    (_, parts) => {
+      const timeOf = (length: number): number => {
+        const plan = chain(length, parts);
+        const start = performance.now();
+        validatePlan(plan, { registry: demo });
+        return performance.now() - start;
+      };
+      const small = Math.min(timeOf(500), timeOf(500), timeOf(500));
+      const large = Math.min(timeOf(4_000), timeOf(4_000));
+      // Eight times the steps: 8 for work in proportion, 64 for work that grows with the square. Suggestions have a fixed budget.
+      expect(large).toBeLessThan(32 * small + 500);
+    },
+    30_000,
+  );
 });
 
 type Mutation = { readonly plan: unknown; readonly expected: string };

@@ -5,7 +5,7 @@ import { plainCopy } from "./plain-copy.ts";
 import type { Problems } from "./problems.ts";
 
 /** Checking one input takes at most this many steps: about a million values. */
-export const MAX_INPUT_STEPS = 5_000_000;
+const MAX_INPUT_STEPS = 5_000_000;
 
 export type InputRules = { readonly parameters: JsonSchema | undefined; readonly maxSteps?: number };
 

@@ -11,7 +11,7 @@ import type { ListGraph } from "./list-graph.ts";
 import type { StepNode } from "./outline.ts";
 
 /** Steps looked at by searches backwards, in one plan. */
-export const MAX_FLOW_WORK = 1_000_000;
+const MAX_FLOW_WORK = 1_000_000;
 
 export type KeyRead = { readonly key: string; readonly node: StepNode };
 
@@ -20,10 +20,11 @@ export function unansweredReads<Read extends KeyRead>(
   reads: readonly Read[],
   graphs: readonly ListGraph[],
   keys: ContextKeys,
+  maxWork = MAX_FLOW_WORK,
 ): readonly Read[] {
   const questions = new Map<StepNode, Map<string, Read[]>>();
   for (const read of reads) ask(questions, read.node, read.key, [read]);
-  const work = { left: MAX_FLOW_WORK };
+  const work = { left: maxWork };
   const unanswered: Read[] = [];
   for (const graph of graphs.toReversed()) {
     const { owner } = graph.list;

@@ -9,7 +9,7 @@ export const FINAL_RESPONSE_KEY = "finalResponse";
 export type KeyWrite = { readonly key: string; readonly node: StepNode; readonly isSaved: boolean };
 
 /** What a step writes itself: `saveAs`, and what comes by itself. Of a wrong step, what it seems to write. */
-export function keyWrites(node: StepNode): readonly KeyWrite[] {
+function keyWrites(node: StepNode): readonly KeyWrite[] {
   const { form, raw } = node;
   const writes: KeyWrite[] = [];
   const write = (key: unknown, isSaved: boolean): void => {

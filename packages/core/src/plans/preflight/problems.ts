@@ -7,7 +7,7 @@ export const MAX_PROBLEMS = 200;
 export const MAX_KEPT_PROBLEMS = 5_000;
 
 /** A suggestion costs time, so a message may be made when it is known to be shown. */
-export type Message = string | (() => string);
+type Message = string | (() => string);
 
 export type Problems = {
   error(path: string, code: string, message: Message): void;
@@ -18,7 +18,7 @@ export type Problems = {
   readonly list: () => PlanProblem[];
 };
 
-export type Finding = { readonly path: string; readonly code: string; readonly message: Message };
+type Finding = { readonly path: string; readonly code: string; readonly message: Message };
 
 export function createProblems(): Problems {
   const found = { error: [] as Finding[], warning: [] as Finding[] };

@@ -7,7 +7,7 @@ import type { StepPointer } from "./step-pointers.ts";
 import type { ToolIndex } from "./tool-index.ts";
 
 /** A key that more steps write in different ways is not followed. */
-const MAX_PRODUCERS = 16;
+export const MAX_PRODUCERS = 16;
 
 export type Producers = {
   /** The types that a pointer can give; undefined when that is not known. Its default is not counted. */
@@ -16,7 +16,7 @@ export type Producers = {
   readonly deadEnd: (pointer: StepPointer) => DeadEnd | undefined;
 };
 
-export type DeadEnd = { readonly hop: string | number; readonly known: readonly string[] };
+type DeadEnd = { readonly hop: string | number; readonly known: readonly string[] };
 
 export type ProducerParts = {
   readonly keys: ContextKeys;

@@ -1,7 +1,7 @@
 import { suggest } from "../../schema/suggest.ts";
 
 /** Names compared for suggestions in one plan. A plan with thousands of mistyped names gets suggestions for some. */
-export const MAX_COMPARISONS = 100_000;
+const MAX_COMPARISONS = 100_000;
 
 export type Suggester = {
   /** The name that a word most likely meant. `names` must be the same array each time. */

@@ -27,7 +27,7 @@ export type CheckOptions = {
   readonly maxSteps?: number;
 };
 
-export type CheckAnswer = {
+type CheckAnswer = {
   readonly verdict: Verdict;
   readonly issues: readonly ValueIssue[];
   readonly value: unknown;
