@@ -1,5 +1,12 @@
 import { expect } from "vitest";
-import type { Commit, JournalFinish, JournalStart, JournalWhole, StateStore } from "../../src/ports/state-store.ts";
+import type {
+  Commit,
+  ContextWrite,
+  JournalFinish,
+  JournalStart,
+  JournalWhole,
+  StateStore,
+} from "../../src/ports/state-store.ts";
 import type { NewEvent } from "../../src/schema/event.ts";
 import type { Json } from "../../src/schema/json.ts";
 import type { AgenticPlan } from "../../src/schema/plan.ts";
@@ -55,6 +62,10 @@ export function whole(ord: string, more: Partial<JournalWhole> = {}): JournalWho
 
 export function event(data: { readonly [key: string]: Json } = {}): NewEvent {
   return { type: "step-finished", at: AT, data };
+}
+
+export function inline(scope: string, key: string, value: Json): ContextWrite {
+  return { scope, key, value: { kind: "inline", value } };
 }
 
 export const PLAN: AgenticPlan = {
