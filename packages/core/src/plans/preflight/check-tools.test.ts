@@ -96,6 +96,12 @@ describe("arguments", () => {
     expect(said(plan([call("a", { toolId: "count" })]))).toEqual(["error missing_argument $.steps[0].arguments.n"]);
   });
 
+  it("may be of other types where a tool converts them", () => {
+    const count = (args: object): string[] => said(plan([call("a", { toolId: "count", arguments: args })]));
+    expect(count({ n: 1, step: "2", unit: "KM", mood: 3, text: 4 })).toEqual([]);
+    expect(count({ n: "1" })).toEqual(["error argument_invalid $.steps[0].arguments.n"]);
+  });
+
   it("that a tool would ignore silently give a warning when they look mistyped", () => {
     expect(said(plan([call("a", { toolId: "demo::sum", arguments: { numbers: [1], number: 2, other: 3 } })]))).toEqual(
       [],

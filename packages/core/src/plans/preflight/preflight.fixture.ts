@@ -48,7 +48,22 @@ export function demoRegistry(): ToolRegistry {
     }),
   );
   registry.register(
-    defineTool({ name: "count", description: "counts", argsSchema: z.object({ n: z.number() }), run: () => 1 }),
+    defineTool({
+      name: "count",
+      description: "counts",
+      argsSchema: z.object({
+        n: z.number(),
+        step: z.coerce.number().min(1).optional(),
+        unit: z
+          .string()
+          .toLowerCase()
+          .regex(/^[a-z]+$/)
+          .optional(),
+        mood: z.enum(["good", "bad"]).catch("good"),
+        text: z.preprocess(String, z.string()).optional(),
+      }),
+      run: () => 1,
+    }),
   );
   return registry;
 }

@@ -32,6 +32,17 @@ export function makesJson(schema: z.ZodType): boolean {
   }
 }
 
+/** Marks a schema that converts before it checks: it shows what it wants, and takes more than that. */
+export const CONVERTS_KEYWORD = "x-ergon-converts";
+
+/** `z.coerce.…`, `z.preprocess`, `.catch()`, and texts that are trimmed or change their case. */
+function convertsFirst({ _zod }: z.core.$ZodTypes): boolean {
+  const { def } = _zod;
+  if (("coerce" in def && def.coerce === true) || def.type === "catch") return true;
+  if (def.checks?.some((check) => check._zod.def.check === "overwrite") === true) return true;
+  return def.type === "pipe" && def.in._zod.def.type === "transform";
+}
+
 /** Never throws, whatever the schema's own functions do. */
 export function zodValidator(schema: z.ZodType, shown: JsonObject): (value: unknown) => Validated<unknown> {
   return (value) => {
@@ -47,7 +58,13 @@ export function zodValidator(schema: z.ZodType, shown: JsonObject): (value: unkn
 
 function toJsonSchema(schema: z.ZodType, io: "input" | "output", owner: string): JsonObject {
   try {
-    const { $schema: _, ...shown } = z.toJSONSchema(schema, { io, unrepresentable: "any" });
+    const { $schema: _, ...shown } = z.toJSONSchema(schema, {
+      io,
+      unrepresentable: "any",
+      override: ({ zodSchema, jsonSchema }) => {
+        if (io === "input" && convertsFirst(zodSchema)) jsonSchema[CONVERTS_KEYWORD] = true;
+      },
+    });
     // Defaults and examples of a Zod schema may be anything, also what JSON cannot hold.
     const plain: unknown =
       jsonProblem(shown, { undefinedIsAbsent: true }) === undefined ? shown : JSON.parse(JSON.stringify(shown));

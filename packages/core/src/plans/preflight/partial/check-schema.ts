@@ -1,5 +1,6 @@
 import { canonicalJson } from "../../../schema/hash.ts";
 import type { Json, JsonObject } from "../../../schema/json.ts";
+import { CONVERTS_KEYWORD } from "../../../tools/adapt/zod-schema.ts";
 import { followPointer, isSchemaObject } from "../../../tools/json-schema/walk-schema.ts";
 import { isList, isObject } from "../../pointer/json-shape.ts";
 import { checkArray } from "./check-array.ts";
@@ -20,6 +21,7 @@ export function checkSchema(check: Check, schema: unknown, value: unknown): Verd
   if (check.stepsLeft < 0 || check.depth >= MAX_CHECK_DEPTH) return "unknown";
   if (schema === false) return fail(check, "false_schema", "Nothing is allowed here.");
   if (!isSchemaObject(schema)) return "valid";
+  if (schema[CONVERTS_KEYWORD] === true) return "unknown";
   const gap = check.gapAt(value, check.path);
   if (gap !== undefined) return checkGap(check, schema, gap);
   check.depth += 1;

@@ -1,3 +1,4 @@
+import { CONVERTS_KEYWORD } from "../../../tools/adapt/zod-schema.ts";
 import { followPointer, isSchemaObject } from "../../../tools/json-schema/walk-schema.ts";
 import { isList } from "../../pointer/json-shape.ts";
 import { ALL_TYPES, jsonTypeOf, type JsonType } from "./json-type.ts";
@@ -19,6 +20,7 @@ type Walk = { readonly root: unknown; steps: number };
 function collect(walk: Walk, schema: unknown, depth: number): ReadonlySet<JsonType> {
   walk.steps += 1;
   if (schema === false) return new Set();
+  if (isSchemaObject(schema) && schema[CONVERTS_KEYWORD] === true) return ALL_TYPES;
   if (!isSchemaObject(schema) || depth > MAX_DEPTH || walk.steps > MAX_STEPS) return ALL_TYPES;
   let types: ReadonlySet<JsonType> = declared(schema["type"], schema["nullable"] === true);
   if (isList(schema["enum"])) types = intersection(types, new Set(schema["enum"].map(jsonTypeOf)));
