@@ -1,3 +1,5 @@
+import { jsonProblem } from "../schema/json.ts";
+
 /** What an ErgonError looks like once it crosses a wire or a disk. */
 export type ErrorValue = {
   readonly code: string;
@@ -44,11 +46,15 @@ export function errorValue(
   return options.details === undefined ? base : { ...base, details: options.details };
 }
 
-/** Turns whatever was thrown into an ErgonError; what is one already passes through. */
+/** Turns whatever was thrown into an ErgonError; what is one already passes through. Never throws itself. */
 export function toErgonError(thrown: unknown, fallbackCode: string): ErgonError {
-  if (isErgonError(thrown)) return thrown;
-  const message = thrown instanceof Error ? thrown.message : describeThrown(thrown);
-  return new ErgonError(fallbackCode, message, { cause: thrown });
+  try {
+    if (isErgonError(thrown)) return thrown;
+    const message = thrown instanceof Error ? thrown.message : describeThrown(thrown);
+    return new ErgonError(fallbackCode, message, { cause: thrown });
+  } catch {
+    return new ErgonError(fallbackCode, "a value that cannot even be looked at was thrown");
+  }
 }
 
 /** Recognised by shape as well: a tool's bundle may carry its own copy of the class. */
@@ -59,9 +65,9 @@ export function isErgonError(thrown: unknown): thrown is ErgonError {
 
 function describeThrown(thrown: unknown): string {
   if (typeof thrown === "string") return thrown;
-  try {
-    return JSON.stringify(thrown) ?? String(thrown);
-  } catch {
-    return "a value that cannot be described was thrown";
-  }
+  // Few objects may unfold to a text without end; what is no JSON is named by its kind alone.
+  if (jsonProblem(thrown) !== undefined) return `a value of type ${typeof thrown} was thrown`;
+  return JSON.stringify(thrown).slice(0, MAX_DESCRIPTION);
 }
+
+const MAX_DESCRIPTION = 1_000;

@@ -20,13 +20,15 @@ export function createToolBodies(clock: Clock): ToolBodies {
       const known = loaded.get(tool) ?? loading.get(tool);
       if (known !== undefined) return known;
       const body = start(tool);
-      if (!(body instanceof Promise)) {
+      if (isBody(body)) {
         loaded.set(tool, body);
         return body;
       }
-      const settled = withinTime(tool, body).then(
+      const settled = withinTime(tool, Promise.resolve(body)).then(
         (ready) => {
           loading.delete(tool);
+          if (!isBody(ready))
+            throw registryError("capability_broken", `The code of "${tool.id}" is no body of a tool.`);
           loaded.set(tool, ready);
           return ready;
         },
@@ -61,6 +63,11 @@ export function createToolBodies(clock: Clock): ToolBodies {
       body.then(resolve, reject).finally(stop);
     });
   }
+}
+
+/** Told apart from a promise by what it has: promises of another realm are no instances of ours. */
+function isBody(body: unknown): body is ToolBody {
+  return typeof body === "object" && body !== null && "validateArgs" in body && "run" in body;
 }
 
 function broken(tool: Tool, thrown: unknown): Error {

@@ -208,7 +208,11 @@ describe("a tool of spec 4", () => {
       properties: { a: { type: "number" }, b: { type: "number", default: 1 } },
       required: ["a"],
     },
-    outputSchema: { type: "object", properties: { sum: { type: "number" } }, required: ["sum"] },
+    outputSchema: {
+      type: "object",
+      properties: { sum: { type: "number" }, note: { type: "string", default: "none" } },
+      required: ["sum"],
+    },
   };
   const implementation: PureToolImplementation<{ a: number; b: number }> = async ({ a, b }) => ({ sum: a + b });
 
@@ -219,6 +223,7 @@ describe("a tool of spec 4", () => {
     expect(body.validateArgs({ a: 1 })).toEqual({ ok: true, value: { a: 1, b: 1 } });
     expect(body.validateArgs({ a: "1" }).ok).toBe(false);
     expect(body.validateOutput?.({ sum: "2" }).ok).toBe(false);
+    expect(body.validateOutput?.({ sum: 2 })).toEqual({ ok: true, value: { sum: 2 } });
     expect(await body.run({ args: { a: 1, b: 2 }, context: {}, infrastructure: {} }, run)).toEqual({ sum: 3 });
     expect(adaptPureTool({ definition: { ...definition, effects: "read" }, implementation }).effects).toBe("read");
   });

@@ -1,3 +1,4 @@
+import { z } from "zod";
 import type { JsonSchema } from "../../schema/json.ts";
 import { MCPTool } from "../../schema/hub.ts";
 import { ToolId } from "../../schema/tool.ts";
@@ -52,4 +53,4 @@ const KIND = "MCP tool";
 /** The server checks its own patterns; one that we cannot run safely is no reason to do without the tool. */
 const RULES: SchemaRules = { unsupportedPatterns: "ignore" };
 
-const Fields = MCPTool.extend({ name: ToolId });
+const Fields = MCPTool.extend({ name: ToolId, estimatedEnergyCost: z.number().nonnegative().optional() });

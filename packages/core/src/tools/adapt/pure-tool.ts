@@ -91,9 +91,17 @@ export function jsonSchemaBody(schemas: SchemaBody, run: ToolBody["run"]): Tool[
     const validateOutput = outputSchema === undefined ? undefined : await compile(outputSchema);
     return {
       validateArgs: (args) => validateArgs(args) as Validated<ToolArgs>,
-      ...(validateOutput === undefined ? {} : { validateOutput }),
+      ...(validateOutput === undefined ? {} : { validateOutput: unchanged(validateOutput) }),
       run,
     };
+  };
+}
+
+/** Defaults are for args; a result stays what the tool returned. */
+function unchanged(validate: (output: unknown) => Validated<unknown>): (output: unknown) => Validated<unknown> {
+  return (output) => {
+    const validated = validate(output);
+    return validated.ok ? { ok: true, value: output } : validated;
   };
 }
 

@@ -38,7 +38,7 @@ export const CONVERTS_KEYWORD = "x-ergon-converts";
 /** `z.coerce.…`, `z.preprocess`, `.catch()`, and texts that are trimmed or change their case. */
 function convertsFirst({ _zod }: z.core.$ZodTypes): boolean {
   const { def } = _zod;
-  if (("coerce" in def && def.coerce === true) || def.type === "catch") return true;
+  if (("coerce" in def && def.coerce) || def.type === "catch") return true;
   if (def.checks?.some((check) => check._zod.def.check === "overwrite") === true) return true;
   return def.type === "pipe" && def.in._zod.def.type === "transform";
 }
