@@ -129,8 +129,7 @@ function createSchemaBook(): SchemaBook {
   const components: Node = {};
   const convert = (registry: typeof names): Record<string, Node> => {
     // `input`: what has a default may be left out.
-    const made = z.toJSONSchema(registry, { uri: uriOf, io: "input", unrepresentable: "any" });
-    return made.schemas as Record<string, Node>;
+    return z.toJSONSchema(registry, { uri: uriOf, io: "input", unrepresentable: "any" }).schemas;
   };
   for (const [id, schema] of Object.entries(convert(names))) {
     if (id === "__shared") Object.assign(components, sharedOf(schema));

@@ -125,7 +125,8 @@ function headersFor(status: number, error: ErgonError): Record<string, string> {
   if (status === 401) return { "www-authenticate": 'Bearer realm="ergon"' };
   // What is left of such a body is not read.
   if (status === 413) return { connection: "close" };
-  if (status === 405) return { allow: String(error.details?.["allow"] ?? "") };
+  const allow = error.details?.["allow"];
+  if (status === 405 && typeof allow === "string") return { allow };
   if (status !== 429 && status !== 503) return {};
   const seconds = Number(error.details?.["retryAfterSeconds"] ?? DEFAULT_RETRY_AFTER_SECONDS);
   return { "retry-after": String(Math.max(1, Math.ceil(seconds))) };

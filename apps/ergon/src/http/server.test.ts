@@ -400,7 +400,7 @@ describe("the HTTP server", () => {
       const startedMs = performance.now();
       const closing = served.server.close({ graceMs: 5_000 });
       expect(await waiting).toMatchObject({ status: 200, body: { core: { status: "running" } } });
-      await expect(served.ask("GET", "/healthz")).rejects.toThrow();
+      await expect(served.ask("GET", "/healthz")).rejects.toThrow("fetch failed");
       world.release();
       expect(await calling).toMatchObject({ status: 200, body: { output: "let go" } });
       idle.destroy();
@@ -413,7 +413,7 @@ describe("the HTTP server", () => {
       calling.catch(() => undefined);
       await new Promise((done) => setTimeout(done, 100));
       await served.server.close({ graceMs: 100 });
-      await expect(calling).rejects.toThrow();
+      await expect(calling).rejects.toThrow("fetch failed");
     });
   });
 

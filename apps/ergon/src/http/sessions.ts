@@ -44,6 +44,7 @@ const ExecuteBody = z
     planId: z.string().max(1_000).optional(),
     plan: JsonObject.optional().describe("an AgenticPlan; what is wrong with it is said in `issues`"),
     input: Json.optional(),
+    create: z.boolean().optional().describe("make the session when there is none"),
   })
   .refine(
     ({ planId, plan }) => (planId === undefined) !== (plan === undefined),
@@ -179,6 +180,7 @@ export function sessionRoutes({ engine, outbox }: Pick<HttpParts, "engine" | "ou
           ...ref,
           plan,
           ...(body.input === undefined ? {} : { input: body.input }),
+          ...(body.create === undefined ? {} : { create: body.create }),
         });
         asker.logger.info({ sessionId: params.id, planId: core.currentPlanId }, "A plan was started.");
         return await accepted(core, asker);

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import type { ErgonError } from "../../src/errors/ergon-error.ts";
 import type { AgenticPlan } from "../../src/schema/plan.ts";
 import type { OpenWorld } from "../engine.contract.ts";
 import { callStep, planOf } from "./engine-world.ts";
@@ -65,11 +66,14 @@ export function runningRules(open: OpenWorld): void {
       const plan = planOf("bad", [callStep("a", "probe::ekho", {}, "b"), callStep("c", "probe::echo")]);
       const refused = engine.executePlan({ owner, sessionId, plan });
       await expect(refused).rejects.toMatchObject({ name: "ErgonError", code: "plan_invalid", retryable: false });
-      const problems = await refused.catch((error: { details: { problems: unknown[] } }) => error.details.problems);
+      const problems = await refused.then(
+        () => [],
+        (error: unknown) => (error as ErgonError).details?.["problems"] as unknown[],
+      );
       expect(problems).toEqual(
         expect.arrayContaining([expect.objectContaining({ code: "unknown_tool", severity: "error" })]),
       );
-      expect((problems as unknown[]).length).toBeGreaterThan(1);
+      expect(problems.length).toBeGreaterThan(1);
       expect(await engine.readSession({ owner, sessionId })).toEqual({ core: before, context: {}, history: [] });
     });
 

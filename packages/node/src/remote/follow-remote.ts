@@ -7,7 +7,7 @@ import { readServerSentEvents } from "./server-sent-events.ts";
 export const MAX_SILENCE_MS = 45_000;
 /** Tries in a row that brought no event, before the owner counts as gone. */
 export const MAX_FRUITLESS_TRIES = 5;
-const FIRST_PAUSE_MS = 50;
+const FIRST_PAUSE_MS = 20;
 
 /** Goes on behind the last event it saw when the connection breaks, for as long as the owner lives. */
 export async function* followRemote(target: RemoteTarget, request: FollowEvents): AsyncGenerator<StoredEvent> {

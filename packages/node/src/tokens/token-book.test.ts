@@ -122,7 +122,9 @@ describe("the token book", () => {
   it("changes nothing when it cannot write", async () => {
     rmSync(folder, { recursive: true });
     writeFileSync(folder, "");
-    await expect(book.add({ name: "ci", scope: "agent", by: admin })).rejects.toThrow();
+    await expect(book.add({ name: "ci", scope: "agent", by: admin })).rejects.toMatchObject({
+      code: "store_unavailable",
+    });
     expect(book.list(admin)).toEqual([]);
     rmSync(folder);
     await book.add({ name: "ci", scope: "agent", by: admin });

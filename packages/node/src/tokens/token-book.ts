@@ -10,6 +10,7 @@ import { timingSafeEqual } from "node:crypto";
 import { join } from "node:path";
 import { accessError, type Clock, isoTime, usageError } from "@ergon/core";
 import { z } from "zod";
+import { fromFileSystem } from "../blobs/file-errors.ts";
 import { FIRST_PRINCIPAL, type Principal, TokenScope } from "./principal.ts";
 import { readPrivateFile, replacePrivateFile } from "./private-file.ts";
 import { hashSecret, newSecret } from "./secret.ts";
@@ -134,7 +135,10 @@ export async function openTokenBook({
 
   /** In memory only once it is on disk: a change that could not be kept did not happen. */
   async function write(next: Map<string, TokenRow>): Promise<void> {
-    await replacePrivateFile(path, `${JSON.stringify({ version: 1, tokens: [...next.values()] }, undefined, 2)}\n`);
+    const text = `${JSON.stringify({ version: 1, tokens: [...next.values()] }, undefined, 2)}\n`;
+    await replacePrivateFile(path, text).catch((error: unknown) => {
+      throw fromFileSystem(error, `writing ${path}`);
+    });
     rows = next;
   }
 

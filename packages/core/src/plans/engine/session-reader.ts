@@ -7,6 +7,8 @@ import type { EngineDeps } from "./engine-deps.ts";
 import { historyEntry, storedValue } from "./run-data.ts";
 
 export const HISTORY_PAGE = 1_000;
+/** What a reader of events that does not go on may keep in memory. */
+export const FOLLOW_PAGE = 100;
 
 /** The reading half of the engine. */
 export type SessionReader = Pick<Engine, "readSession" | "listSessions" | "follow" | "readBlob"> & {
@@ -84,7 +86,7 @@ async function* followEvents(
       const events = await store.readEvents({
         afterSeq: seq,
         owner,
-        limit: MAX_PAGE_ROWS,
+        limit: FOLLOW_PAGE,
         ...(sessionId === undefined ? {} : { sessionId }),
       });
       for (const event of events) {
@@ -92,7 +94,7 @@ async function* followEvents(
         seq = event.seq;
         yield event;
       }
-      if (events.length === MAX_PAGE_ROWS) continue;
+      if (events.length === FOLLOW_PAGE) continue;
       if (events.length === 0) await news.promise;
       news = Promise.withResolvers<void>();
     }
