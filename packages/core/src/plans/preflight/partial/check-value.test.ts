@@ -2,6 +2,7 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Json, JsonSchema } from "../../../schema/json.ts";
 import { compileJsonSchema } from "../../../tools/json-schema/compile.ts";
+import type { Validated } from "../../../tools/tool.ts";
 import type { GapAt } from "./check.ts";
 import { createValueChecker, MAX_CHECK_STEPS, type CheckOptions } from "./check-value.ts";
 import type { JsonType } from "./json-type.ts";
@@ -215,12 +216,12 @@ const document = fc
   });
 
 /** Answers undefined for schemas that the compiler refuses or that end in themselves. */
-async function compiled(schema: JsonSchema): Promise<((value: unknown) => boolean | undefined) | undefined> {
+async function compiled(schema: JsonSchema): Promise<((value: unknown) => Validated<unknown> | undefined) | undefined> {
   try {
     const validate = await compileJsonSchema(schema);
     return (value) => {
       const answer = validate(value);
-      return !answer.ok && answer.issues[0]?.code === "too_complex" ? undefined : answer.ok;
+      return !answer.ok && answer.issues[0]?.code === "too_complex" ? undefined : answer;
     };
   } catch {
     return undefined;
@@ -237,10 +238,11 @@ describe("beside the gate's compiler", () => {
         const check = createValueChecker(schema);
         for (const each of values) {
           const expected = validate(each);
-          const { verdict } = check(each, { withDefaults: true });
+          const { verdict, value: completed } = check(each, { withDefaults: true });
           if (expected === undefined || verdict === "unknown") continue;
           decided += 1;
-          expect(verdict, JSON.stringify([schema, each])).toBe(expected ? "valid" : "invalid");
+          expect(verdict, JSON.stringify([schema, each])).toBe(expected.ok ? "valid" : "invalid");
+          if (expected.ok) expect(completed).toEqual(expected.value);
         }
       }),
       { numRuns: 400 },
@@ -272,7 +274,7 @@ describe("beside the gate's compiler", () => {
           if (validate === undefined) return;
           invalid += 1;
           for (const filling of fillings) {
-            expect(validate(filled(partial, filling)), JSON.stringify([schema, partial, filling])).not.toBe(true);
+            expect(validate(filled(partial, filling))?.ok, JSON.stringify([schema, partial, filling])).not.toBe(true);
           }
         },
       ),
