@@ -15,7 +15,10 @@ export function adaptTool(form: unknown, from: SchemaProvenance = {}): Tool {
     const { schemas: _, ...provenance } = from;
     if (has(form, "actionFn")) return adaptAction(form, provenance);
     if (has(form, "implementation") || has(form, "definition")) return adaptPureTool(form, from);
-    if (has(form, "body")) return adaptInnerTool(form);
+    if (has(form, "body")) {
+      const tool = adaptInnerTool(form);
+      return from.source === undefined ? tool : { ...tool, source: from.source };
+    }
     if (has(form, "run") || has(form, "argsSchema")) return adaptToolMetadata(form, provenance);
     throw registryError(
       "tool_invalid",
