@@ -1,14 +1,17 @@
 import type { Logger, ToolRegistry } from "@ergon/core";
 import type { CapabilityProblem, FolderInspection, LoadedPlans, Settings } from "@ergon/node";
-import type { DirectCall, DirectResult } from "./direct-call.ts";
+import type { PlanBooks } from "./plan-shelf.ts";
+import type { Entrance, Workplace } from "./workplace.ts";
 
 /** What commands see of the wired program; each part is made when it is first asked for. */
 export type App = {
   readonly settings: Settings;
   readonly logger: Logger;
   readonly capabilities: () => Promise<Capabilities>;
-  /** By whoever typed it: it counts as approved. Owns the data folder from the moment the gate has allowed it. */
-  readonly callTool: (call: Omit<DirectCall, "caller"> & { readonly role?: string }) => Promise<DirectResult>;
+  readonly plans: () => Promise<PlanBooks>;
+  /** The data folder at work: ours, or through the process that owns it. Entered once; `leave` lets it be entered anew. */
+  readonly enter: (entrance: Entrance) => Promise<Workplace>;
+  readonly leave: () => Promise<void>;
   /** Looks at the data folder without changing anything in it. */
   readonly inspectData: () => Promise<FolderInspection & { readonly folder: string }>;
   /** Gives back the data folder and whatever else was taken. */

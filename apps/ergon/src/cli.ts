@@ -18,6 +18,7 @@ const interrupts = watchInterrupts({
   forceExit: (code) => process.exit(code),
 });
 
+let endsByStopping = false;
 guardProcess();
 const exitCode = await main();
 // A turn of the event loop, so that what was left rejected is said before the end.
@@ -29,7 +30,7 @@ process.exit(exitCode);
 async function main(): Promise<ExitCode> {
   try {
     const exit = await runProgram(argv, { version, write: (text) => terminal.print(text.trimEnd()), context });
-    return interrupts.exitCode() ?? exit;
+    return endsByStopping ? exit : (interrupts.exitCode() ?? exit);
   } catch (thrown) {
     const code = await fail(thrown);
     return interrupts.exitCode() ?? code;
@@ -40,11 +41,14 @@ function context(flags: GlobalFlags): CommandContext {
   const { signal } = interrupts;
   const wire: CommandContext["compose"] = async (options) => {
     const [{ compose }, { checkSettings }] = await Promise.all([import("./compose.ts"), import("./check-settings.ts")]);
-    const app = compose({ flags, home: import.meta.dirname });
+    const app = compose({ flags, home: import.meta.dirname, version });
     if (options?.badSettings !== "allowed") checkSettings(app.settings, terminal);
     return app;
   };
-  return { version, terminal, signal, compose: wire };
+  const ends = (): void => {
+    endsByStopping = true;
+  };
+  return { version, terminal, signal, compose: wire, endsByStopping: ends };
 }
 
 async function fail(thrown: unknown): Promise<ExitCode> {

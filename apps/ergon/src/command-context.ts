@@ -7,6 +7,8 @@ export type CommandContext = {
   readonly terminal: Terminal;
   /** Aborts with the first Ctrl-C or SIGTERM; the command cleans up and ends. */
   readonly signal: AbortSignal;
+  /** Being stopped is how this command ends: its own exit code counts, not the signal's. */
+  readonly endsByStopping: () => void;
   /** Reads the settings and wires what the command asks for; throws `setting_invalid` unless told not to mind. */
   readonly compose: (options?: { readonly badSettings: "allowed" }) => Promise<App>;
 };

@@ -11,18 +11,20 @@ import {
   createToolGate,
   ToolRegistry,
 } from "@ergon/core";
-import { createPinoLogger, FIRST_PRINCIPAL, processEnvironment, readSettings, type SharedModules } from "@ergon/node";
+import { createPinoLogger, processEnvironment, readSettings, type SharedModules } from "@ergon/node";
 import type { App } from "./app.ts";
 import { once } from "./once.ts";
 import type { GlobalFlags } from "./program.ts";
+import type { Workplace } from "./workplace.ts";
 
 export type ComposeOptions = {
   readonly flags: GlobalFlags;
   /** The folder of the entry point that runs: sources, or what was built from them. */
   readonly home: string;
+  readonly version: string;
 };
 
-export function compose({ flags, home }: ComposeOptions): App {
+export function compose({ flags, home, version }: ComposeOptions): App {
   const { data, capabilities: folders } = flags;
   const settings = readSettings({ flags: { data, capabilities: folders }, ...processEnvironment() });
   const { values } = settings;
@@ -37,33 +39,42 @@ export function compose({ flags, home }: ComposeOptions): App {
     const { loadCapabilities } = await import("./load-capabilities.ts");
     return loadCapabilities({ registry, named: values.capabilities, ...locate(home) });
   });
-  const opened = once(async () => {
-    const { openData } = await import("./open-data.ts");
-    return openData({ values, logger, memoryState: () => createMemoryStateStore({ logger }) });
-  });
+  const plans = once(async () => (await import("./plan-shelf.ts")).gatherPlans(await capabilities()));
+  let workplace: Workplace | undefined;
 
   return {
     settings,
     logger,
     capabilities,
-    callTool: async ({ role, ...call }) => {
-      const [{ callDirectly }] = await Promise.all([import("./direct-call.ts"), capabilities()]);
-      const caller = {
-        kind: "cli",
-        owner: FIRST_PRINCIPAL,
-        approved: true,
-        ...(role === undefined ? {} : { role }),
-      } as const;
-      return callDirectly({ gate, open: opened, clock, ids }, { ...call, caller });
+    plans,
+    enter: async (entrance) => {
+      if (workplace !== undefined) return workplace;
+      const [{ enterWorkplace }, { openData }] = await Promise.all([
+        import("./workplace.ts"),
+        import("./open-data.ts"),
+      ]);
+      await capabilities();
+      const open = () => openData({ values, logger, memoryState: () => createMemoryStateStore({ logger }) });
+      const books = await plans();
+      workplace = await enterWorkplace(
+        { values, version, registry, gate, plans: books, clock, ids, logger, open },
+        entrance,
+      );
+      return workplace;
     },
+    leave,
     inspectData: async () => {
       const { inspectData } = await import("./open-data.ts");
       return inspectData(values.data);
     },
-    close: async () => {
-      if (opened.isAsked()) await (await opened()).close();
-    },
+    close: leave,
   };
+
+  async function leave(): Promise<void> {
+    const left = workplace;
+    workplace = undefined;
+    await left?.close();
+  }
 }
 
 /** Built files lie beside the entry; sources lie in the workspace around it. */

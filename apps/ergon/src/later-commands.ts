@@ -1,15 +1,8 @@
 /** Commands that CONTRACT names and that this version does not have yet: known words, refused by name. */
 export const LATER_COMMANDS = [
-  "serve",
   "mcp",
   "ask",
-  "run",
-  "resume",
-  "cancel",
   "fork",
-  "sessions",
-  "plans",
-  "blobs",
   "servers",
   "approvals",
   "chat",

@@ -1,12 +1,12 @@
 import { join } from "node:path";
-import type { Logger } from "@ergon/core";
+import type { BlobStore, Logger } from "@ergon/core";
 import {
   claimFolder,
   type FolderInspection,
-  folderOwned,
   inspectFolder,
   openFileBlobStore,
   openSqliteStateStore,
+  type OwnedFolder,
   type SettingValues,
 } from "@ergon/node";
 
@@ -21,16 +21,28 @@ export type DataOptions = {
   readonly memoryState: () => Omit<OpenedState, "verify">;
 };
 
-/** Becomes the owner of the data folder and opens what is kept there. Throws `folder_owned` while another owns it. */
-export async function openData({ values, logger, memoryState }: DataOptions) {
+export type OpenedData =
+  | {
+      readonly kind: "opened";
+      readonly state: Omit<OpenedState, "verify">;
+      readonly blobs: BlobStore;
+      /** Tells others where this process listens, and what they come in with. */
+      readonly announce: (url: string, token: string) => Promise<void>;
+      readonly close: () => Promise<void>;
+    }
+  | { readonly kind: "owned"; readonly owner: OwnedFolder };
+
+/** Becomes the owner of the data folder and opens what is kept there, unless another process owns it. */
+export async function openData({ values, logger, memoryState }: DataOptions): Promise<OpenedData> {
   const { data, fsync } = values;
   const claim = await claimFolder(data);
-  if (claim.kind === "owned") throw folderOwned(data, claim);
+  if (claim.kind === "owned") return { kind: "owned", owner: claim };
   try {
     const blobs = openFileBlobStore({ folder: join(data, "blobs") });
     const path = join(data, DATABASE_NAME);
     const state = values.store === "memory:" ? memoryState() : openSqliteStateStore({ path, fsync, logger });
-    return { state, blobs, close: async () => closeAll([state, blobs], claim.release) };
+    const close = async () => closeAll([state, blobs], claim.release);
+    return { kind: "opened", state, blobs, announce: claim.setUrl, close };
   } catch (thrown) {
     await claim.release();
     throw thrown;

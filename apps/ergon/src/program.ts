@@ -25,6 +25,11 @@ export async function runProgram(argv: readonly string[], options: ProgramOption
     exit = await start(options.context(program.opts<GlobalFlags>()));
   };
   addTools(program, run);
+  addRuns(program, run);
+  addSessions(program, run);
+  addPlans(program, run);
+  addBlobs(program, run);
+  addServe(program, run);
   addDoctor(program, run);
   for (const name of LATER_COMMANDS) addLater(program, name);
   try {
@@ -57,25 +62,22 @@ function createProgram({ version, write }: ProgramOptions): Command {
 
 const EXAMPLES = `
 Examples:
+  ergon plans                                          what there is to run
+  ergon run welcome_team --input '{"names":["Ada"]}'   run it, durably
+  ergon sessions                                       what was run
   ergon tools                                          what there is to call
   ergon tools show demo::greet                         what it takes and gives
   ergon tools call demo::greet --args '{"who":"Ada"}'  call it
   ergon doctor                                         every setting, and what is wrong`;
 
 function addTools(program: Command, run: Run): void {
-  const tools = program
-    .command("tools")
-    .description("list tools, show one, call one")
-    .argument("[command]")
-    .usage("[list | show <id> | call <id>] [options]")
-    .action(async (word: string | undefined) => {
-      if (word !== undefined) throw await unknownCommand(`tools ${word}`, word, ["list", "show", "call"]);
-      await run(async (context) => (await import("./commands/tools-list.ts")).listTools(context));
-    });
-  tools
-    .command("list")
-    .description("list every tool with what it may do to the world")
-    .action(async () => run(async (context) => (await import("./commands/tools-list.ts")).listTools(context)));
+  const list = async () => run(async (context) => (await import("./commands/tools-list.ts")).listTools(context));
+  const tools = group(program, "tools", "list tools, show one, call one", {
+    words: ["list", "show", "call"],
+    usage: "[list | show <id> | call <id>] [options]",
+    plain: list,
+  });
+  tools.command("list").description("list every tool with what it may do to the world").action(list);
   tools
     .command("show")
     .argument("<id>", "the tool's id, as in the list")
@@ -92,6 +94,130 @@ function addTools(program: Command, run: Run): void {
     .action(async (id: string, options: { args: string; role?: string }) =>
       run(async (context) => (await import("./commands/tools-call.ts")).callTool(context, { toolId: id, ...options })),
     );
+}
+
+function addRuns(program: Command, run: Run): void {
+  program
+    .command("run")
+    .argument("<plan>", "a plan's id, or a plan file")
+    .description("run a plan and follow it live; prints the session's id")
+    .option("--input <json>", "the plan's input: a JSON object, @file, or - for stdin", "{}")
+    .action(async (plan: string, { input }: { input: string }) =>
+      run(async (context) => (await import("./commands/run.ts")).runPlan(context, { plan, input })),
+    );
+  program
+    .command("resume")
+    .argument("<session>", "the session's id")
+    .description("answer what a session waits for, and follow it live")
+    .option("--step <id>", "which wait, when several are open: a step's id or a wait's path")
+    .option("--input <json>", "the answer: JSON, @file, or - for stdin")
+    .action(async (sessionId: string, options: { step?: string; input?: string }) =>
+      run(async (context) => (await import("./commands/resume.ts")).resumeSession(context, { sessionId, ...options })),
+    );
+  program
+    .command("cancel")
+    .argument("<session>", "the session's id")
+    .description("cancel a session")
+    .action(async (sessionId: string) =>
+      run(async (context) => (await import("./commands/cancel.ts")).cancelSession(context, sessionId)),
+    );
+}
+
+function addSessions(program: Command, run: Run): void {
+  type ListFlags = { status?: string; limit: string; cursor?: string };
+  const list = async (options: ListFlags) =>
+    run(async (context) => (await import("./commands/sessions.ts")).listSessions(context, options));
+  const sessions = group(program, "sessions", "list sessions, show one, read its history", {
+    words: ["list", "show", "history"],
+    usage: "[list | show <id> | history <id>] [options]",
+    plain: () => list({ limit: "50" }),
+  });
+  sessions
+    .command("list")
+    .description("list sessions, newest first")
+    .option("--status <words>", "only these, separated by commas")
+    .option("--limit <n>", "how many at most", "50")
+    .option("--cursor <text>", "go on where an earlier list ended")
+    .action(list);
+  sessions
+    .command("show")
+    .argument("<id>", "the session's id")
+    .description("show a session's status, context and open waits")
+    .action(async (id: string) =>
+      run(async (context) => (await import("./commands/sessions.ts")).showSession(context, id)),
+    );
+  sessions
+    .command("history")
+    .argument("<id>", "the session's id")
+    .description("show a session's calls, oldest first")
+    .action(async (id: string) =>
+      run(async (context) => (await import("./commands/sessions.ts")).showHistory(context, id)),
+    );
+}
+
+function addPlans(program: Command, run: Run): void {
+  const list = async () => run(async (context) => (await import("./commands/plans.ts")).listPlans(context));
+  const plans = group(program, "plans", "list plans, show one, check a file", {
+    words: ["list", "show", "validate"],
+    usage: "[list | show <id> | validate <file>] [options]",
+    plain: list,
+  });
+  plans.command("list").description("list every plan").action(list);
+  plans
+    .command("show")
+    .argument("<id>", "the plan's id")
+    .description("show a plan as JSON")
+    .action(async (id: string) => run(async (context) => (await import("./commands/plans.ts")).showPlan(context, id)));
+  plans
+    .command("validate")
+    .argument("<file>", "a *.plan.json or *.plan.yaml")
+    .description("name every problem of a plan file; exit 1 when it cannot run")
+    .action(async (file: string) =>
+      run(async (context) => (await import("./commands/plans.ts")).checkPlan(context, file)),
+    );
+}
+
+function addBlobs(program: Command, run: Run): void {
+  const blobs = group(program, "blobs", "read a large value", { words: ["get"], usage: "get <id> [-o <file>]" });
+  blobs
+    .command("get")
+    .argument("<id>", "the blob's id")
+    .description("write a blob's bytes to stdout or a file")
+    .option("-o, --output <file>", "the file to write")
+    .action(async (id: string, { output }: { output?: string }) =>
+      run(async (context) => (await import("./commands/blobs.ts")).getBlob(context, id, output)),
+    );
+}
+
+function addServe(program: Command, run: Run): void {
+  program
+    .command("serve")
+    .description("serve the API; prints one line `ready http://HOST:PORT` when it accepts requests")
+    .option("--port <n>", "the port; 0 picks a free one (default 8000)")
+    .option("--host <name>", "the address to listen on (default 127.0.0.1)")
+    .option("--token <token>", "the first token; else ERGON_TOKEN, else the one in the data folder")
+    .action(async (options: { port?: string; host?: string; token?: string }) =>
+      run(async (context) => (await import("./commands/serve.ts")).serve(context, options)),
+    );
+}
+
+/** A command with words of its own below it; alone it does `plain`, and a word that it does not know is named. */
+function group(
+  program: Command,
+  name: string,
+  description: string,
+  parts: { readonly words: readonly string[]; readonly usage: string; readonly plain?: () => Promise<void> },
+): Command {
+  return program
+    .command(name)
+    .description(description)
+    .argument("[command]")
+    .usage(parts.usage)
+    .action(async (word: string | undefined) => {
+      if (word === undefined && parts.plain !== undefined) return parts.plain();
+      const given = word === undefined ? name : `${name} ${word}`;
+      throw await unknownCommand(given, word ?? "", parts.words);
+    });
 }
 
 function addDoctor(program: Command, run: Run): void {

@@ -4,28 +4,45 @@ import { parseJsonDocument } from "@ergon/node";
 
 export const MAX_ARGS_BYTES = 64 * 1024 * 1024;
 
-/** Reads `--args`: JSON as it is, `@file` for a file's content, `-` for stdin. Throws `input_invalid`. */
-export async function readArgs(given: string, stdin: AsyncIterable<unknown>): Promise<Record<string, unknown>> {
-  const source =
-    given === "-" ? await readAll("stdin", stdin) : given.startsWith("@") ? await readFile(given.slice(1)) : given;
-  const document = parseJsonDocument(source);
-  const from = given === "-" ? "stdin" : given.startsWith("@") ? given.slice(1) : "--args";
-  if (!document.ok) {
-    const { line, column } = document;
-    throw usageError("input_invalid", `${from} is not JSON: ${document.message}.`, { details: { from, line, column } });
-  }
-  const { value } = document;
+/** Reads a flag that takes a JSON object. Throws `input_invalid`. */
+export async function readArgs(
+  given: string,
+  stdin: AsyncIterable<unknown>,
+  flag = "--args",
+): Promise<Record<string, unknown>> {
+  const value = await readJsonValue(given, stdin, flag);
   if (typeof value === "object" && value !== null && !Array.isArray(value)) return { ...value };
+  const from = sourceOf(given, flag);
   throw usageError("input_invalid", `${from} must be a JSON object, like {"name": "value"}.`, { details: { from } });
 }
 
-async function readFile(file: string): Promise<string> {
-  if (file === "") throw usageError("input_invalid", "--args @ names no file; write --args @args.json.");
+/** Reads a flag that takes JSON: as it is, `@file` for a file's content, `-` for stdin. Throws `input_invalid`. */
+export async function readJsonValue(given: string, stdin: AsyncIterable<unknown>, flag: string): Promise<unknown> {
+  const from = sourceOf(given, flag);
+  const source =
+    given === "-"
+      ? await readAll("stdin", stdin)
+      : given.startsWith("@")
+        ? await readFile(given.slice(1), flag)
+        : given;
+  const document = parseJsonDocument(source);
+  if (document.ok) return document.value;
+  const { line, column } = document;
+  throw usageError("input_invalid", `${from} is not JSON: ${document.message}.`, { details: { from, line, column } });
+}
+
+function sourceOf(given: string, flag: string): string {
+  if (given === "-") return "stdin";
+  return given.startsWith("@") ? given.slice(1) : flag;
+}
+
+async function readFile(file: string, flag: string): Promise<string> {
+  if (file === "") throw usageError("input_invalid", `${flag} @ names no file; write ${flag} @some.json.`);
   try {
     return await readAll(file, createReadStream(file));
   } catch (error) {
     if (!(error instanceof Error && "syscall" in error)) throw error;
-    throw usageError("input_invalid", `--args @${file}: it cannot be read (${error.message}).`, { cause: error });
+    throw usageError("input_invalid", `${flag} @${file}: it cannot be read (${error.message}).`, { cause: error });
   }
 }
 

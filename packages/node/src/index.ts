@@ -12,7 +12,7 @@ export type {
 } from "./config/resolved-setting.ts";
 export { type SettingGroup, type SettingName, SETTINGS, type SettingValues } from "./config/settings-table.ts";
 export { type CapabilityFolder, loadFolder, type LoadOptions } from "./loader/load-folder.ts";
-export { type LoadedPlan, type LoadedPlans, loadPlans } from "./loader/load-plans.ts";
+export { type LoadedPlan, type LoadedPlans, loadPlans, readPlanDocument } from "./loader/load-plans.ts";
 export { CapabilityManifest, describeCapabilities, loadPack, MANIFEST_FILE } from "./loader/manifest.ts";
 export { installModuleHooks, type ModuleHooks, type SharedModules } from "./loader/module-hooks.ts";
 export { type CapabilityFile, type CapabilityProblem, type FolderScan, scanFolder } from "./loader/scan-folder.ts";
@@ -29,6 +29,7 @@ export { type FolderInspection, inspectFolder } from "./ownership/inspect-folder
 export { openSqliteStateStore, type SqliteStateStore, type SqliteStoreOptions } from "./sqlite/state-store.ts";
 export type { RemoteTarget } from "./remote/remote-call.ts";
 export { createRemoteEngine } from "./remote/remote-engine.ts";
+export { callRemoteTool } from "./remote/remote-tools.ts";
 export { readFirstToken } from "./tokens/first-token.ts";
 export { FIRST_PRINCIPAL, type Principal, TokenScope } from "./tokens/principal.ts";
 export { newSecret } from "./tokens/secret.ts";

@@ -1,4 +1,4 @@
-import { isBlobRef, type Json } from "@ergon/core";
+import { isBlobRef, type Json, type JsonObject } from "@ergon/core";
 import type { CommandContext } from "../command-context.ts";
 import { EXIT, type ExitCode } from "../exit-codes.ts";
 import { printable } from "../output/printable.ts";
@@ -7,13 +7,20 @@ import { readArgs } from "../read-args.ts";
 
 export type CallOptions = { readonly toolId: string; readonly args: string; readonly role?: string };
 
-export async function callTool(context: CommandContext, { toolId, ...options }: CallOptions): Promise<ExitCode> {
+export async function callTool(context: CommandContext, { toolId, role, ...options }: CallOptions): Promise<ExitCode> {
   const { terminal, signal, compose } = context;
-  const args = await readArgs(options.args, process.stdin);
+  const args = (await readArgs(options.args, process.stdin)) as JsonObject;
   const app = await compose();
   const progress = startProgressLine(terminal, toolId);
   try {
-    const { output } = await app.callTool({ ...options, toolId, args, signal, progress: progress.update });
+    const workplace = await app.enter({ recover: false });
+    const output = await workplace.callTool({
+      toolId,
+      args,
+      signal,
+      progress: progress.update,
+      ...(role === undefined ? {} : { role }),
+    });
     progress.stop();
     if (terminal.json) terminal.printJson({ output });
     else terminal.print(describeOutput(output));

@@ -44,7 +44,7 @@ const ExecuteBody = z
     planId: z.string().max(1_000).optional(),
     plan: JsonObject.optional().describe("an AgenticPlan; what is wrong with it is said in `issues`"),
     input: Json.optional(),
-    create: z.boolean().optional().describe("make the session when there is none"),
+    create: z.boolean().optional().describe("only for processes on the same data folder"),
   })
   .refine(
     ({ planId, plan }) => (planId === undefined) !== (plan === undefined),
@@ -71,10 +71,9 @@ export function sessionRoutes({ engine, outbox }: Pick<HttpParts, "engine" | "ou
       access: "agent",
       body: CreateBody,
       answers: { 201: { description: "The session", schema: SessionCore } },
-      handle: async ({ body }, { owner, principal }) => {
-        if (body.sessionId !== undefined && !principal.local) {
-          throw accessError("forbidden", "Session ids are given by Ergon; leave sessionId out.");
-        }
+      handle: async ({ body }, asker) => {
+        const { owner } = asker;
+        if (body.sessionId !== undefined) onlyLocal(asker, "Session ids are given by Ergon; leave sessionId out.");
         const core = await engine.createSession({ owner, ...body } as Parameters<typeof engine.createSession>[0]);
         return { status: 201, headers: { location: `/sessions/${encodeURIComponent(core.sessionId)}` }, body: core };
       },
@@ -174,6 +173,7 @@ export function sessionRoutes({ engine, outbox }: Pick<HttpParts, "engine" | "ou
       answers: ACCEPTED,
       handle: async ({ params, body }, asker) => {
         const ref = { owner: asker.owner, sessionId: params.id };
+        if (body.create === true) onlyLocal(asker, "Make the session first: POST /sessions.");
         // Preflight reads an inline plan as the stranger that it is, and names all that is wrong with it.
         const plan = body.planId ?? (body.plan as unknown as AgenticPlan);
         const core = await engine.executePlan({
@@ -241,6 +241,11 @@ export function sessionRoutes({ engine, outbox }: Pick<HttpParts, "engine" | "ou
     const signal = waitMs === 0 ? {} : { signal: dismissed() };
     return await engine.settled({ ...ref, timeoutMs: waitMs, ...signal });
   }
+}
+
+/** Ids of one's own choice would tell which ones others have. */
+function onlyLocal({ principal }: Asker, instead: string): void {
+  if (!principal.local) throw accessError("forbidden", instead);
 }
 
 const ACCEPTED = {

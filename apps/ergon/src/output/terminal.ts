@@ -14,6 +14,8 @@ export type Terminal = {
   readonly errorColors: Colors;
   print(text: string): void;
   printJson(document: unknown): void;
+  /** As they are: for content that is not text. */
+  printBytes(bytes: Uint8Array): void;
   note(text: string): void;
   /** Shows one line on stderr that the next one replaces; "" removes it. */
   status(line: string): void;
@@ -33,6 +35,7 @@ export function createTerminal({ stdout, stderr }: TerminalStreams, json: boolea
     errorColors: colored(stderr),
     print: (text) => void stdout.write(`${text}\n`),
     printJson: (document) => void stdout.write(`${JSON.stringify(document, undefined, stdout.isTTY ? 2 : 0)}\n`),
+    printBytes: (bytes) => void stdout.write(bytes),
     note: (text) => void stderr.write(`${text}\n`),
     status: (line) => {
       if (stderr.isTTY) stderr.write(`\r\u001B[K${line.slice(0, Math.max(1, stderr.columns - 1))}`);

@@ -40,7 +40,12 @@ export type CreateSession = {
   readonly energyBudget?: number;
 };
 
-export type ExecutePlan = SessionRef & { readonly plan: AgenticPlan | string; readonly input?: Json };
+export type ExecutePlan = SessionRef & {
+  readonly plan: AgenticPlan | string;
+  readonly input?: Json;
+  /** Makes the session when there is none, in the same commit: a refused plan leaves no empty session behind. */
+  readonly create?: boolean;
+};
 
 export type ResumeSession = SessionRef & {
   /** A step id, or a wait's path where several visits of one step wait. */

@@ -226,9 +226,10 @@ function quiet(): Promise<void> {
 /** One turn of the event loop per message; one channel for all, because opening one costs more than a turn. */
 const turns = openTurns();
 
-function openTurns(): { readonly port: MessagePort; readonly resolvers: (() => void)[] } {
+function openTurns() {
   const resolvers: (() => void)[] = [];
   const { port1, port2 } = new MessageChannel();
-  port1.onmessage = () => resolvers.shift()?.();
+  port1.addEventListener("message", () => resolvers.shift()?.());
+  port1.start();
   return { port: port2, resolvers };
 }

@@ -34,7 +34,7 @@ type ReadPlan = { readonly plan: AgenticPlan } | { readonly problem: CapabilityP
 type Document = { readonly value: unknown } | { readonly problem: CapabilityProblem };
 
 async function readPlan(file: string): Promise<ReadPlan> {
-  const document = await readDocument(file);
+  const document = await readPlanDocument(file);
   if ("problem" in document) return document;
   const notJson = jsonProblem(document.value);
   if (notJson !== undefined) return { problem: planProblem(file, `It holds ${notJson}.`) };
@@ -45,7 +45,8 @@ async function readPlan(file: string): Promise<ReadPlan> {
   return { problem: { ...planProblem(file, `It is not a plan: ${listed}`), details: { issues } } };
 }
 
-async function readDocument(file: string): Promise<Document> {
+/** A plan file as it is written, for those who want to hear all that is wrong with it. */
+export async function readPlanDocument(file: string): Promise<Document> {
   const isYaml = !file.endsWith(".json");
   const limit = isYaml ? MAX_YAML_BYTES : MAX_PLAN_BYTES;
   try {

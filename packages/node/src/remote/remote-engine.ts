@@ -37,8 +37,8 @@ export function createRemoteEngine(target: RemoteTarget): Engine {
   return {
     createSession: async ({ owner, ...body }) =>
       SessionCore.parse(await ask({ owner, method: "POST", path: "/sessions", body })),
-    executePlan: async ({ plan, input, ...ref }) => {
-      const body = { ...(typeof plan === "string" ? { planId: plan } : { plan }), input };
+    executePlan: async ({ plan, input, create, ...ref }) => {
+      const body = { ...(typeof plan === "string" ? { planId: plan } : { plan }), input, create };
       return await change(ref, "execute-plan", body);
     },
     resume: async ({ step, input, ...ref }) => await change(ref, "resume", { step, input }),

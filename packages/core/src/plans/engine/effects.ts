@@ -15,6 +15,7 @@ import type { At, Completion, Effect } from "../transition.ts";
 import type { EngineDeps } from "./engine-deps.ts";
 import { evaluateStep, type StepEvaluation } from "./evaluate-step.ts";
 import { joinScopes } from "./join-scopes.ts";
+import { progressInto } from "./progress.ts";
 import { recoverCall } from "./recover-call.ts";
 import { idempotencyKey, toolStep, type Arrival, type RunState } from "./run-state.ts";
 import { untilWritten } from "./until-written.ts";
@@ -221,7 +222,7 @@ export function createEffects({ deps, state, arrive, begun }: EffectsParts): Eff
       },
       infrastructure: { ...deps.infrastructure, sessionId },
       logger: logger.child({ stepId: effect.stepId }),
-      progress: (update) => reportProgress(effect, update),
+      progress: progressInto(deps, { owner, sessionId, stepId: effect.stepId, position: effect.ord }),
     });
     for (const blob of outcome.blobs) await untilWritten(deps, () => deps.blobs.put(blob.bytes, blob.ref.mediaType));
     state.calls.delete(effect.ord);
@@ -230,21 +231,6 @@ export function createEffects({ deps, state, arrive, begun }: EffectsParts): Eff
         ? { kind: "called", ok: true }
         : { kind: "called", ok: false, error: outcome.error as ErrorRecord };
     answer(effect, ended, { call: outcome });
-  }
-
-  /** Progress is worth telling and not worth failing for. */
-  function reportProgress(effect: At, update: { readonly fraction?: number; readonly message?: string }): void {
-    const event = {
-      type: "step-progressed" as const,
-      at: new Date(deps.clock.now()).toISOString(),
-      data: { stepId: effect.stepId, position: effect.ord, ...update },
-    };
-    deps.store.commit({ sessionId, owner, events: [event] }).catch((thrown: unknown) => {
-      logger.warn(
-        { error: toErgonError(thrown, "store_unavailable").toJSON() },
-        "A progress event could not be written.",
-      );
-    });
   }
 }
 

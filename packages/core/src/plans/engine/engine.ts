@@ -6,7 +6,7 @@
  */
 import { planError } from "../../errors/plan.ts";
 import { isoTime } from "../../ports/clock.ts";
-import type { CreateSession, Engine, ResumeSession, SessionRef } from "../../ports/engine.ts";
+import type { CreateSession, Engine, ExecutePlan, ResumeSession, SessionRef } from "../../ports/engine.ts";
 import type { SessionRecord } from "../../ports/state-store.ts";
 import type { Json } from "../../schema/json.ts";
 import { isSettled, type SessionCore } from "../../schema/session.ts";
@@ -46,7 +46,7 @@ export function createEngine(given: EngineDeps & { readonly plans: PlanLookup })
     createSession,
     executePlan: async (request) => {
       refuseWhenClosing();
-      const record = await reader.record(request);
+      const record = await sessionFor(request);
       if (record.frames !== null || pool.has(request.sessionId)) {
         const { status } = record.core;
         throw planError("session_busy", `Session ${request.sessionId} has an unfinished plan (${status}).`, {
@@ -88,21 +88,17 @@ export function createEngine(given: EngineDeps & { readonly plans: PlanLookup })
     activeRuns: pool.size,
   };
 
+  async function sessionFor({ owner, sessionId, create }: ExecutePlan): Promise<SessionRecord> {
+    const known = create === true ? await deps.store.readSession(sessionId) : undefined;
+    if (create !== true || known !== undefined) return reader.record({ owner, sessionId });
+    return { owner, version: 0, core: newCore(sessionId, isoTime(deps.clock), {}), frames: null };
+  }
+
   async function createSession(request: CreateSession): Promise<SessionCore> {
     refuseWhenClosing();
     const at = isoTime(deps.clock);
-    const sessionId = request.sessionId ?? deps.ids.next("ses");
-    const core: SessionCore = {
-      sessionId,
-      status: "paused",
-      createdAt: at,
-      updatedAt: at,
-      waiting: [],
-      run: 0,
-      energySpent: 0,
-      ...(request.mode === undefined ? {} : { mode: request.mode }),
-      ...(request.energyBudget === undefined ? {} : { energyBudget: request.energyBudget }),
-    };
+    const core = newCore(request.sessionId ?? deps.ids.next("ses"), at, request);
+    const { sessionId } = core;
     const kept = Object.entries(request.context ?? {}).map(([key, value]) => ({ key, ...offload(value) }));
     const blobs = kept.flatMap(({ blob }) => (blob === undefined ? [] : [blob]));
     for (const blob of blobs) await deps.blobs.put(blob.bytes, blob.ref.mediaType);
@@ -182,4 +178,18 @@ export function createEngine(given: EngineDeps & { readonly plans: PlanLookup })
     if (closing)
       throw planError("engine_stopping", "Ergon is shutting down; try again in a moment.", { retryable: true });
   }
+}
+
+function newCore(sessionId: string, at: string, { mode, energyBudget }: Omit<CreateSession, "owner">): SessionCore {
+  return {
+    sessionId,
+    status: "paused",
+    createdAt: at,
+    updatedAt: at,
+    waiting: [],
+    run: 0,
+    energySpent: 0,
+    ...(mode === undefined ? {} : { mode }),
+    ...(energyBudget === undefined ? {} : { energyBudget }),
+  };
 }

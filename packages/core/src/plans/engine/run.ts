@@ -74,6 +74,7 @@ export function createRun({ deps, state, onCommit, onIdle }: RunParts): Run {
       const draft = newDraft(isoTime(deps.clock));
       try {
         draft.durable = true;
+        if (state.version === 0) note(draft, "session-created", { sessionId: state.sessionId });
         note(draft, "session-started", { planId: state.plan.plan.planId, run: state.cursor.run });
         take(begin(state.plan, state.cursor.run, deps.clock.now()), draft, () => undefined);
         settle(draft);

@@ -1,0 +1,39 @@
+import { existsSync } from "node:fs";
+import { type AgenticPlan, createIds, createSystemClock, type Json, planError } from "@ergon/core";
+import { FIRST_PRINCIPAL, readPlanDocument } from "@ergon/node";
+import type { App } from "../app.ts";
+import type { CommandContext } from "../command-context.ts";
+import type { ExitCode } from "../exit-codes.ts";
+import { readArgs } from "../read-args.ts";
+import { runAndWatch } from "../watch-session.ts";
+
+export type RunOptions = { readonly plan: string; readonly input: string };
+
+export async function runPlan(context: CommandContext, options: RunOptions): Promise<ExitCode> {
+  const input = (await readArgs(options.input, process.stdin, "--input")) as Json;
+  const app = await context.compose();
+  try {
+    const plan = await findPlan(app, options.plan);
+    const sessionId = createIds({ clock: createSystemClock() }).next("ses");
+    return await runAndWatch(context, app, {
+      sessionId,
+      go: async (engine, before) => {
+        if (before !== undefined) return;
+        await engine.executePlan({ owner: FIRST_PRINCIPAL, sessionId, plan, input, create: true });
+        if (!context.terminal.json) context.terminal.print(`session ${sessionId}`);
+      },
+    });
+  } finally {
+    await app.close();
+  }
+}
+
+/** A file when there is one of that name or it looks like one, else a plan by its id. */
+async function findPlan(app: App, named: string): Promise<AgenticPlan | string> {
+  if (!existsSync(named) && !/[/\\]|\.(?:json|ya?ml)$/.test(named)) return (await app.plans()).get(named) ?? named;
+  const document = await readPlanDocument(named);
+  if ("problem" in document)
+    throw planError("plan_invalid", `${named}: ${document.problem.reason}`, { details: { file: named } });
+  // Its form is preflight's question: there every problem is named at once.
+  return document.value as AgenticPlan;
+}

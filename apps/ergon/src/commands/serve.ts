@@ -1,0 +1,57 @@
+import { usageError } from "@ergon/core";
+import type { CommandContext } from "../command-context.ts";
+import { EXIT, type ExitCode } from "../exit-codes.ts";
+
+export type ServeOptions = { readonly port?: string; readonly host?: string; readonly token?: string };
+
+/** Owns the data folder and serves it until it is asked to stop. */
+export async function serve(
+  { terminal, signal, compose, endsByStopping }: CommandContext,
+  options: ServeOptions,
+): Promise<ExitCode> {
+  const app = await compose();
+  try {
+    const { values } = app.settings;
+    const port = options.port === undefined ? values.port : portOf(options.port);
+    const host = options.host ?? values.host;
+    const firstToken = options.token ?? values.token;
+    const allowedHosts = values.allowedHosts;
+    if (!LOOPBACK.has(host) && (firstToken === undefined || allowedHosts.length === 0)) {
+      throw usageError("usage", `Listening on ${host} needs a token (--token or ERGON_TOKEN) and ERGON_ALLOWED_HOSTS.`);
+    }
+    const listen = { host, port, allowedHosts, ...(firstToken === undefined ? {} : { firstToken }) };
+    const { url } = await app.enter({ recover: true, listen });
+    terminal.print(`ready ${url}`);
+    terminal.note(whatNext(url, values.data));
+    endsByStopping();
+    await stopped(signal);
+    return EXIT.ok;
+  } finally {
+    await app.close();
+  }
+}
+
+function portOf(given: string): number {
+  const port = Number(given);
+  if (Number.isInteger(port) && port >= 0 && port <= 65_535) return port;
+  throw usageError("usage", `--port takes a number from 0 to 65535, not "${given}".`);
+}
+
+const LOOPBACK = new Set(["127.0.0.1", "localhost", "::1"]);
+
+function stopped(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener("abort", () => resolve(), { once: true });
+  });
+}
+
+function whatNext(url: string, data: string): string {
+  return [
+    "Try, in another terminal:",
+    "  npx ergon plans                          what can be run",
+    `  npx ergon run welcome_team --input '{"names":["Ada","Grace"]}'`,
+    `  curl -H "Authorization: Bearer $(cat ${data}/token)" ${url}/sessions`,
+    `  ${url}/openapi.json describes the rest. Ctrl-C stops; what is unfinished goes on at the next start.`,
+  ].join("\n");
+}

@@ -1,0 +1,96 @@
+import { type HistoryEntry, SessionStatus, usageError } from "@ergon/core";
+import { FIRST_PRINCIPAL } from "@ergon/node";
+import type { CommandContext } from "../command-context.ts";
+import { EXIT, type ExitCode } from "../exit-codes.ts";
+import { oneLine, printable } from "../output/printable.ts";
+import { describeValue, reportSession } from "../output/session-report.ts";
+import { table } from "../output/table.ts";
+
+export type ListOptions = { readonly status?: string; readonly limit: string; readonly cursor?: string };
+
+export async function listSessions({ terminal, compose }: CommandContext, options: ListOptions): Promise<ExitCode> {
+  const limit = wholeNumber(options.limit, "--limit");
+  const status = options.status === undefined ? {} : { status: statuses(options.status) };
+  const cursor = options.cursor === undefined ? {} : { cursor: options.cursor };
+  const app = await compose();
+  try {
+    const { engine } = await app.enter({ recover: false });
+    const page = await engine.listSessions({ owner: FIRST_PRINCIPAL, limit, ...status, ...cursor });
+    if (terminal.json) {
+      terminal.printJson(page);
+      return EXIT.ok;
+    }
+    if (page.items.length === 0) {
+      terminal.note("No sessions yet. Start one: ergon run <plan>  (ergon plans lists them)");
+      return EXIT.ok;
+    }
+    const rows = page.items.map((core) => [core.sessionId, core.status, core.currentPlanId ?? "-", core.updatedAt]);
+    terminal.print(table(rows, { columns: terminal.columns, header: ["SESSION", "STATUS", "PLAN", "UPDATED"] }));
+    if (page.nextCursor !== undefined) terminal.note(`More: ergon sessions list --cursor ${page.nextCursor}`);
+    return EXIT.ok;
+  } finally {
+    await app.close();
+  }
+}
+
+export async function showSession({ terminal, compose }: CommandContext, sessionId: string): Promise<ExitCode> {
+  const app = await compose();
+  try {
+    const { engine } = await app.enter({ recover: false });
+    const view = await engine.readSession({ owner: FIRST_PRINCIPAL, sessionId });
+    if (terminal.json) {
+      terminal.printJson(view);
+      return EXIT.ok;
+    }
+    const { core, context } = view;
+    const { bold, dim } = terminal.colors;
+    terminal.print(
+      `${bold(core.sessionId)}  ${core.status}  ${dim(`plan ${core.currentPlanId ?? "-"}, updated ${core.updatedAt}`)}`,
+    );
+    for (const [key, value] of Object.entries(context)) terminal.print(`  ${key}: ${oneLine(describeValue(value))}`);
+    if (core.status !== "completed") reportSession(terminal, view);
+    return EXIT.ok;
+  } finally {
+    await app.close();
+  }
+}
+
+export async function showHistory({ terminal, compose }: CommandContext, sessionId: string): Promise<ExitCode> {
+  const app = await compose();
+  try {
+    const { engine } = await app.enter({ recover: false });
+    const { history, nextCursor } = await engine.readSession({ owner: FIRST_PRINCIPAL, sessionId });
+    if (terminal.json) {
+      terminal.printJson({ items: history, ...(nextCursor === undefined ? {} : { nextCursor }) });
+      return EXIT.ok;
+    }
+    if (history.length === 0) terminal.note("This session has called no tool yet.");
+    if (nextCursor !== undefined)
+      terminal.note(`The newest ${history.length} entries; --json gives a cursor to those before.`);
+    for (const entry of history) terminal.print(describeEntry(terminal, entry));
+    return EXIT.ok;
+  } finally {
+    await app.close();
+  }
+}
+
+function describeEntry({ colors: { dim, red } }: CommandContext["terminal"], entry: HistoryEntry): string {
+  const { timestamp, toolId, planStepId = "-", request, result } = entry;
+  const outcome =
+    "output" in result ? describeValue(result.output) : red(`${result.error.code}: ${result.error.message}`);
+  return `${dim(timestamp)}  ${planStepId}  ${toolId}  ${oneLine(printable(JSON.stringify(request)))} → ${oneLine(outcome)}`;
+}
+
+function wholeNumber(given: string, flag: string): number {
+  const value = Number(given);
+  if (Number.isInteger(value) && value >= 1 && value <= 1_000) return value;
+  throw usageError("input_invalid", `${flag} takes a whole number from 1 to 1000, not "${given}".`);
+}
+
+function statuses(given: string): SessionStatus[] {
+  return given.split(",").map((word) => {
+    const parsed = SessionStatus.safeParse(word.trim());
+    if (parsed.success) return parsed.data;
+    throw usageError("input_invalid", `"${word}" is no status; there are ${SessionStatus.options.join(", ")}.`);
+  });
+}

@@ -1,0 +1,86 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Engine, JsonObject, StoredEvent } from "@ergon/core";
+import { oneLine } from "./printable.ts";
+import type { Terminal } from "./terminal.ts";
+
+/** Events that were committed are shown before the answer, if they come within this time. */
+const CATCH_UP_MS = 2_000;
+const CATCH_UP_POLL_MS = 5;
+
+/** How far steps have been shown: by number, or by time where no number is known yet. */
+export type Seen = { seq: number; readonly at: string };
+
+export type StepFollower = {
+  /** Resolves when everything up to that moment has been shown. */
+  readonly caughtUp: (at: string) => Promise<void>;
+  readonly stop: () => Promise<void>;
+};
+
+/** Shows a session's steps on stderr as they happen, those after `seen`, which moves along. */
+export function followSteps(
+  terminal: Terminal,
+  engine: Engine,
+  session: { readonly owner: string; readonly sessionId: string; readonly seen: Seen },
+): StepFollower {
+  const { owner, sessionId, seen } = session;
+  const stopping = new AbortController();
+  let shownAt = "";
+  const follow = async (): Promise<void> => {
+    for await (const event of engine.follow({ owner, sessionId, afterSeq: seen.seq, signal: stopping.signal })) {
+      seen.seq = event.seq;
+      if (event.at <= seen.at) continue;
+      if (event.type.startsWith("session-")) shownAt = event.at;
+      if (event.type === "step-progressed") {
+        terminal.status(progressOf(event.data));
+        continue;
+      }
+      const line = describe(terminal, event);
+      if (line === undefined) continue;
+      terminal.status("");
+      terminal.note(line);
+    }
+  };
+  // When following breaks, so does the work itself, and that is what is reported.
+  const following = terminal.json ? Promise.resolve() : follow().catch(() => undefined);
+  return {
+    caughtUp: async (at) => {
+      if (terminal.json) return;
+      for (let waitedMs = 0; shownAt < at && waitedMs < CATCH_UP_MS; waitedMs += CATCH_UP_POLL_MS)
+        await sleep(CATCH_UP_POLL_MS);
+    },
+    stop: async () => {
+      stopping.abort();
+      await following;
+      terminal.status("");
+    },
+  };
+}
+
+function describe(terminal: Terminal, { type, data }: StoredEvent): string | undefined {
+  const { dim, green, red, yellow } = terminal.errorColors;
+  switch (type) {
+    case "step-started":
+      return Number(data["attempt"]) > 1
+        ? dim(`… ${text(data, "stepId")}, attempt ${text(data, "attempt")}`)
+        : undefined;
+    case "step-finished":
+      return `${green("✓")} ${text(data, "stepId")} ${dim(text(data, "toolId"))}`;
+    case "step-failed": {
+      const { code, message } = (data["error"] ?? {}) as { readonly code?: string; readonly message?: string };
+      const mark = data["willRetry"] === true ? yellow("↻") : red("✗");
+      return `${mark} ${text(data, "stepId")} ${dim(code ?? "")} ${oneLine(message ?? "")}`;
+    }
+    default:
+      return undefined;
+  }
+}
+
+function text(data: JsonObject, key: string): string {
+  const value = data[key];
+  return typeof value === "string" || typeof value === "number" ? oneLine(String(value)) : "";
+}
+
+function progressOf(data: JsonObject): string {
+  const percent = typeof data["fraction"] === "number" ? ` ${Math.round(data["fraction"] * 100)} %` : "";
+  return `… ${text(data, "stepId")}${percent} ${text(data, "message")}`;
+}

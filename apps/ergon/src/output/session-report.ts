@@ -1,0 +1,71 @@
+import { isBlobRef, type Json, type SessionCore, type SessionView } from "@ergon/core";
+import { EXIT, type ExitCode } from "../exit-codes.ts";
+import { oneLine, printable } from "./printable.ts";
+import type { Terminal } from "./terminal.ts";
+
+/** How a command ends whose session has settled. */
+export function exitCodeFor({ status }: SessionCore): ExitCode {
+  switch (status) {
+    case "completed":
+    case "paused":
+    case "running":
+      return EXIT.ok;
+    case "failed":
+    case "cancelled":
+      return EXIT.failed;
+    case "paused_on_human":
+      return EXIT.paused;
+    case "paused_on_error":
+      return EXIT.pausedOnError;
+  }
+}
+
+/** What a session has come to: its answer, or what it waits for and how to go on. */
+export function reportSession(terminal: Terminal, { core, context }: SessionView): void {
+  const answer = context["finalResponse"];
+  if (terminal.json) {
+    terminal.printJson({
+      sessionId: core.sessionId,
+      core,
+      ...(answer === undefined ? {} : { finalResponse: answer }),
+      context,
+    });
+    return;
+  }
+  const { bold, green, red, yellow } = terminal.colors;
+  switch (core.status) {
+    case "completed":
+      terminal.print(answer === undefined ? green("completed") : describeValue(answer));
+      return;
+    case "failed":
+    case "cancelled":
+      terminal.print(red(core.status) + (core.lastError === undefined ? "" : `: ${oneLine(core.lastError.message)}`));
+      return;
+    case "paused":
+    case "running":
+      terminal.print(yellow(core.status));
+      return;
+    case "paused_on_human":
+    case "paused_on_error":
+      for (const wait of core.waiting) {
+        const what = wait.kind === "error" ? red(wait.error?.code ?? "error") : yellow("waiting for you");
+        terminal.print(`${what} at ${bold(wait.path)}: ${oneLine(wait.message)}`);
+      }
+      terminal.note(howToGoOn(core));
+  }
+}
+
+export function describeValue(value: Json): string {
+  if (typeof value === "string") return printable(value);
+  if (isBlobRef(value)) return `a blob of ${value.bytes} bytes (${value.mediaType}): ergon blobs get ${value.$blob}`;
+  return printable(JSON.stringify(value, undefined, 2));
+}
+
+function howToGoOn({ sessionId, waiting }: SessionCore): string {
+  const answerable = waiting.filter(({ kind }) => kind === "human" || kind === "error");
+  const [first] = answerable;
+  if (first === undefined) return "";
+  const step = answerable.length > 1 ? ` --step '${first.path}'` : "";
+  const input = first.kind === "human" ? "'…'" : `'{"action":"retry"}'   (or skip, or abort)`;
+  return `Go on with: ergon resume ${sessionId}${step} --input ${input}`;
+}

@@ -1,0 +1,55 @@
+import { type Engine, isErgonError, isSettled, type SessionCore, type SessionView } from "@ergon/core";
+import { FIRST_PRINCIPAL } from "@ergon/node";
+import type { App } from "./app.ts";
+import type { CommandContext } from "./command-context.ts";
+import { EXIT, type ExitCode } from "./exit-codes.ts";
+import { followSteps, type Seen } from "./output/follow-steps.ts";
+import { exitCodeFor, reportSession } from "./output/session-report.ts";
+import { throughOwner } from "./through-owner.ts";
+
+/**
+ * Sets a session going and follows it until it has settled, whichever process drives it. When the owner of the folder
+ * disappears before it could answer, `go` is asked again, unless the session shows that it has been heard.
+ */
+export async function runAndWatch(
+  { terminal, signal }: CommandContext,
+  app: App,
+  session: {
+    readonly sessionId: string;
+    readonly go: (engine: Engine, before: SessionCore | undefined) => Promise<void>;
+  },
+): Promise<ExitCode> {
+  const { sessionId } = session;
+  let seen: Seen | undefined;
+  const view = await throughOwner(app, async (engine): Promise<SessionView> => {
+    const before = await findSession(engine, sessionId);
+    if (seen === undefined || before === undefined || before.updatedAt === seen.at) await session.go(engine, before);
+    seen ??= { seq: 0, at: before?.updatedAt ?? "" };
+    const follower = followSteps(terminal, engine, { owner: FIRST_PRINCIPAL, sessionId, seen });
+    try {
+      const core = await engine.settled({ owner: FIRST_PRINCIPAL, sessionId, signal });
+      if (isSettled(core)) await follower.caughtUp(core.updatedAt);
+      return await engine.readSession({ owner: FIRST_PRINCIPAL, sessionId });
+    } finally {
+      await follower.stop();
+    }
+  });
+  if (!isSettled(view.core) && signal.aborted) {
+    terminal.note(
+      `Session ${sessionId} is not finished; it goes on with the next ergon serve, run or resume on this data folder.`,
+    );
+    return EXIT.interrupted;
+  }
+  reportSession(terminal, view);
+  return exitCodeFor(view.core);
+}
+
+/** Undefined when there is none: a request whose answer was lost may have made it. */
+async function findSession(engine: Engine, sessionId: string): Promise<SessionCore | undefined> {
+  try {
+    return (await engine.readSession({ owner: FIRST_PRINCIPAL, sessionId, historyLimit: 1 })).core;
+  } catch (thrown) {
+    if (isErgonError(thrown) && thrown.code === "session_not_found") return undefined;
+    throw thrown;
+  }
+}

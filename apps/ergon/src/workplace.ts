@@ -1,0 +1,219 @@
+/*
+ * A data folder at work: its engine is ours when we own the folder, else that of the process that does.
+ *
+ * K1  One process at a time drives a folder; ownership is a lock that dies with its holder.
+ * K2  An owner listens on loopback, so that every other command on the folder works through it.
+ * K3  When the owner disappears, the next to enter owns the folder and takes up what was left.
+ */
+import { setTimeout as sleep } from "node:timers/promises";
+import {
+  type Clock,
+  createEngine,
+  type EmbeddedEngine,
+  type Engine,
+  type Ids,
+  type Json,
+  type JsonObject,
+  type Logger,
+  type ProgressUpdate,
+  type ToolGate,
+  type ToolRegistry,
+  toErgonError,
+  validatePlan,
+} from "@ergon/core";
+import {
+  callRemoteTool,
+  createRemoteEngine,
+  FIRST_PRINCIPAL,
+  folderOwned,
+  newSecret,
+  openTokenBook,
+  readFirstToken,
+  type RemoteTarget,
+  type SettingValues,
+} from "@ergon/node";
+import { callDirectly } from "./direct-call.ts";
+import { createHttpServer, type HttpServer } from "./http/server.ts";
+import type { OpenedData } from "./open-data.ts";
+import type { PlanBooks } from "./plan-shelf.ts";
+
+/** An owner that has just started says within this time where it listens. */
+const LISTENING_MS = 10_000;
+const LISTENING_POLL_MS = 50;
+/** Calls under way get this long to end when a command ends. */
+const DRAIN_MS = 4_000;
+
+export type Workplace = {
+  readonly engine: Engine;
+  /** Where the owner listens: this process or another. */
+  readonly url: string;
+  readonly isOwner: boolean;
+  /** By whoever typed it: it counts as approved. */
+  readonly callTool: (call: TypedCall) => Promise<Json>;
+  readonly close: () => Promise<void>;
+};
+
+export type TypedCall = {
+  readonly toolId: string;
+  readonly args: JsonObject;
+  readonly signal: AbortSignal;
+  /** The audience it is called for; known only when the tool runs in this process. */
+  readonly role?: string;
+  /** Heard only when the tool runs in this process. */
+  readonly progress?: (update: ProgressUpdate) => void;
+};
+
+export type WorkplaceParts = {
+  readonly values: SettingValues;
+  readonly version: string;
+  readonly registry: ToolRegistry;
+  readonly gate: ToolGate;
+  readonly plans: PlanBooks;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly logger: Logger;
+  /** Takes the folder; says who has it when another does. */
+  readonly open: () => Promise<OpenedData>;
+};
+
+export type Entrance = {
+  /** Whether to take up unfinished sessions when the folder becomes ours: not for a look. */
+  readonly recover: boolean;
+  /** Where to listen; loopback and a free port by default. */
+  readonly listen?: {
+    readonly host: string;
+    readonly port: number;
+    readonly firstToken?: string;
+    readonly allowedHosts: readonly string[];
+  };
+};
+
+export async function enterWorkplace(parts: WorkplaceParts, entrance: Entrance): Promise<Workplace> {
+  const deadline = Date.now() + LISTENING_MS;
+  for (;;) {
+    const opened = await parts.open();
+    if (opened.kind === "opened") return own(parts, opened, entrance);
+    const { url, token } = opened.owner;
+    if (entrance.listen !== undefined) throw folderOwned(parts.values.data, opened.owner);
+    if (url !== undefined && token !== undefined) return visit({ url, token });
+    if (Date.now() > deadline) throw folderOwned(parts.values.data, opened.owner);
+    await sleep(LISTENING_POLL_MS);
+  }
+}
+
+function visit(target: RemoteTarget): Workplace {
+  return {
+    engine: createRemoteEngine(target),
+    url: target.url,
+    isOwner: false,
+    callTool: ({ toolId, args, signal }) => callRemoteTool(target, { toolId, args, signal, owner: FIRST_PRINCIPAL }),
+    close: () => Promise.resolve(),
+  };
+}
+
+async function own(
+  parts: WorkplaceParts,
+  data: Extract<OpenedData, { kind: "opened" }>,
+  entrance: Entrance,
+): Promise<Workplace> {
+  const { values, registry, gate, clock, ids, logger, plans } = parts;
+  const engine = createEngine({
+    store: data.state,
+    blobs: data.blobs,
+    gate,
+    registry,
+    plans,
+    clock,
+    ids,
+    logger,
+    fsyncEveryStep: values.fsync === "always",
+  });
+  let server: HttpServer | undefined;
+  const close = async (): Promise<void> => {
+    try {
+      await server?.close({ graceMs: DRAIN_MS });
+      await engine.close({ graceMs: DRAIN_MS });
+    } finally {
+      await data.close();
+    }
+  };
+  try {
+    const ready = { now: !entrance.recover };
+    const localToken = newSecret();
+    const firstToken = entrance.listen?.firstToken ?? (await readFirstToken(values.data));
+    const tokens = await openTokenBook({ dataFolder: values.data, firstToken, localToken, clock });
+    server = createHttpServer({
+      ...shelves(parts, engine, data),
+      tokens,
+      clock,
+      logger,
+      version: parts.version,
+      allowedHosts: entrance.listen?.allowedHosts ?? [],
+      activeRuns: engine.activeRuns,
+      isReady: () => ready.now,
+    });
+    const url = await server.listen(entrance.listen?.host ?? "127.0.0.1", entrance.listen?.port ?? 0);
+    await data.announce(url, localToken);
+    if (entrance.recover) recoverBehind(engine, logger);
+    ready.now = true;
+    return {
+      engine,
+      url,
+      isOwner: true,
+      callTool: async ({ role, ...call }) => {
+        const audience = role === undefined ? {} : { role };
+        const caller = { kind: "cli", owner: FIRST_PRINCIPAL, approved: true, ...audience } as const;
+        const { output } = await callDirectly(
+          { gate, open: () => Promise.resolve(data), clock, ids },
+          { ...call, caller },
+        );
+        return output;
+      },
+      close,
+    };
+  } catch (thrown) {
+    await close();
+    throw thrown;
+  }
+}
+
+/** Taking up what was left must not keep anybody waiting. */
+function recoverBehind(engine: EmbeddedEngine, logger: Logger): void {
+  engine.recover().catch((thrown: unknown) => {
+    logger.error(
+      { error: toErgonError(thrown, "recovery_failed").toJSON() },
+      "Unfinished sessions could not be taken up.",
+    );
+  });
+}
+
+/** What the server shows of the wired parts. */
+function shelves(
+  parts: WorkplaceParts,
+  engine: EmbeddedEngine,
+  data: Extract<OpenedData, { kind: "opened" }>,
+): Pick<Parameters<typeof createHttpServer>[0], "engine" | "outbox" | "tools" | "plans"> {
+  const { gate, registry, plans, clock, ids } = parts;
+  return {
+    engine,
+    outbox: { lastSeq: data.state.lastEventSeq, read: data.state.readEvents },
+    tools: {
+      list: () => registry.summaries(),
+      call: async ({ owner, toolId, args, session, signal }) => {
+        const role = session?.mode === undefined ? {} : { role: session.mode };
+        const context = session === undefined ? {} : { context: session.context };
+        const caller = { kind: "http", owner, ...role } as const;
+        const { output } = await callDirectly(
+          { gate, open: () => Promise.resolve(data), clock, ids },
+          { toolId, args, caller, signal, ...context },
+        );
+        return { kind: "finished", output };
+      },
+    },
+    plans: {
+      list: () => plans.all.map(({ plan }) => plan),
+      get: plans.get,
+      validate: (plan, input) => validatePlan(plan, { registry, ...(input === undefined ? {} : { input }) }),
+    },
+  };
+}
