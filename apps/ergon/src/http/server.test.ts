@@ -203,6 +203,8 @@ describe("the HTTP server", () => {
       expectProblem(await served.ask("POST", "/tokens", { token: agent, body: { name: "x" } }), 403, "forbidden");
       expectProblem(await served.ask("POST", "/sessions", { body: { sessionId: "mine" } }), 403, "forbidden");
       expectProblem(await served.ask("GET", "/sessions", { headers: { "ergon-owner": "bob" } }), 403, "forbidden");
+      const create = { planId: "hold", create: true };
+      expectProblem(await served.ask("POST", "/sessions/mine/execute-plan", { body: create }), 403, "forbidden");
     });
 
     it("404: what is not there", async () => {

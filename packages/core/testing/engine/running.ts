@@ -46,6 +46,21 @@ export function runningRules(open: OpenWorld): void {
       ]);
     });
 
+    it("makes the session together with its first plan where asked, and not for a plan that is refused", async () => {
+      const { engine } = await open();
+      const request = { owner, sessionId: "both", create: true };
+      await expect(engine.executePlan({ ...request, plan: "none" })).rejects.toMatchObject({ code: "plan_not_found" });
+      await expect(engine.readSession({ owner, sessionId: "both" })).rejects.toMatchObject({
+        code: "session_not_found",
+      });
+      await engine.executePlan({ ...request, plan: "echo", input: { text: "x" } });
+      expect(await engine.settled({ owner, sessionId: "both" })).toMatchObject({ status: "completed", run: 1 });
+      await engine.executePlan({ ...request, plan: "echo", input: { text: "y" } });
+      expect(await engine.settled({ owner, sessionId: "both" })).toMatchObject({ status: "completed", run: 2 });
+      const foreign = engine.executePlan({ ...request, owner: "bob", plan: "hold" });
+      await expect(foreign).rejects.toMatchObject({ code: "session_not_found" });
+    });
+
     it("runs a plan that comes with the request, and the next one after it", async () => {
       const { engine } = await open();
       const { sessionId } = await engine.createSession({ owner });

@@ -1,0 +1,49 @@
+import type { ChildProcessWithoutNullStreams } from "node:child_process";
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { z } from "zod";
+import { type RunOptions, start } from "./ergon.ts";
+
+const ServerFile = z.object({ pid: z.int(), url: z.string(), token: z.string() });
+
+/** The real server, as people start it. */
+export type ServedFolder = {
+  readonly url: string;
+  /** The first token. */
+  readonly token: string;
+  readonly pid: number;
+  /** Sends a signal and waits for the end; gives the exit code. */
+  readonly stop: (signal: NodeJS.Signals) => Promise<number | null>;
+};
+
+export async function serveFolder(
+  data: string,
+  options: RunOptions & { readonly args?: readonly string[] },
+): Promise<ServedFolder> {
+  const child = start(["serve", "--port", "0", "--data", data, ...(options.args ?? [])], options);
+  const url = await readyLine(child);
+  const { pid } = ServerFile.parse(JSON.parse(readFileSync(join(data, "server.json"), "utf8")));
+  return {
+    url,
+    token: readFileSync(join(data, "token"), "utf8").trim(),
+    pid,
+    stop: async (signal) => {
+      const closed = once(child, "close");
+      process.kill(pid, signal);
+      await closed;
+      return child.exitCode;
+    },
+  };
+}
+
+async function readyLine(child: ChildProcessWithoutNullStreams): Promise<string> {
+  let said = "";
+  child.stderr.on("data", (chunk: Buffer) => (said += chunk.toString()));
+  for await (const line of createInterface({ input: child.stdout })) {
+    const [, url] = /^ready (http:\/\/\S+)$/.exec(line) ?? [];
+    if (url !== undefined) return url;
+  }
+  throw new Error(`The server ended before it was ready: ${said}`);
+}
