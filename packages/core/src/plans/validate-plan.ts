@@ -8,7 +8,7 @@
  *     session, a tool's own defaults or the data is a warning or nothing.
  */
 import type { Json } from "../schema/json.ts";
-import { AgenticPlan, type PlanProblem } from "../schema/plan.ts";
+import type { AgenticPlan, PlanProblem } from "../schema/plan.ts";
 import { checkCondition } from "./preflight/check-conditions.ts";
 import { checkInput } from "./preflight/check-input.ts";
 import { checkKeys } from "./preflight/check-keys.ts";
@@ -27,6 +27,7 @@ import { createProducers } from "./preflight/producers.ts";
 import { stepPointers, type StepPointer } from "./preflight/step-pointers.ts";
 import { createSuggester, type Suggester } from "./preflight/suggester.ts";
 import { createToolIndex, type ToolIndex, type ToolLookup } from "./preflight/tool-index.ts";
+import { wholePlan } from "./preflight/whole-plan.ts";
 
 export type PlanChecks = {
   readonly registry: ToolLookup;
@@ -60,7 +61,8 @@ export function validatePlan(plan: unknown, { registry, role, input }: PlanCheck
   const isFormRight = !problems.hasErrors();
   if (!outline.isWhole) return reportOf(problems, { estimate: NO_ESTIMATE });
   const answer = checkMeaning(outline, { tools, role, input }, problems);
-  return reportOf(problems, { ...answer, ...(isFormRight ? { plan: AgenticPlan.parse(copy.value) } : {}) });
+  const whole = isFormRight ? wholePlan(outline) : undefined;
+  return reportOf(problems, whole === undefined ? answer : { ...answer, plan: whole });
 }
 
 const NO_ESTIMATE: PlanEstimate = { energyUnits: 0, toolCalls: 0, atLeast: true };

@@ -1,7 +1,8 @@
 import type { JsonSchema } from "../../schema/json.ts";
 import { isSchemaObject } from "../../tools/json-schema/walk-schema.ts";
 import { childPath } from "../pointer/json-location.ts";
-import { FINAL_RESPONSE_KEY, type ContextKeys } from "./context-keys.ts";
+import { FINAL_RESPONSE_KEY } from "../steps/final-response.ts";
+import type { ContextKeys } from "./context-keys.ts";
 import { unansweredReads, type KeyRead } from "./context-flow.ts";
 import type { ListGraph } from "./list-graph.ts";
 import type { Outline, StepNode } from "./outline.ts";

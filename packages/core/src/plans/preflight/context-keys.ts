@@ -3,8 +3,6 @@ import { HUMAN_INPUT_KEY } from "../steps/human-in-the-loop.ts";
 import { resultKey } from "../steps/tool-call.ts";
 import type { StepNode } from "./outline.ts";
 
-export const FINAL_RESPONSE_KEY = "finalResponse";
-
 /** A key of the context that a step writes. */
 export type KeyWrite = { readonly key: string; readonly node: StepNode; readonly isSaved: boolean };
 

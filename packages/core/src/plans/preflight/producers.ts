@@ -79,17 +79,20 @@ export function createProducers(parts: ProducerParts): Producers {
     return schema === undefined ? UNKNOWN : ofSchema(schema);
   };
 
+  const ends = new Map<StepPointer, Followed>();
+  const endOf = (pointer: StepPointer): Followed => {
+    const known = ends.get(pointer) ?? follow(valuesAt(pointer), pointer.pointer.query.hops ?? []);
+    ends.set(pointer, known);
+    return known;
+  };
+
   return {
     typesOf: (pointer) => {
-      const { singular, query } = pointer.pointer;
-      if (!singular) return pointer.first ? undefined : LIST;
-      const { values } = follow(valuesAt(pointer), query.hops ?? []);
+      if (!pointer.pointer.singular) return pointer.first ? undefined : LIST;
+      const { values } = endOf(pointer);
       return values.length === 0 ? undefined : unionOf(values.map(staticTypes));
     },
-    deadEnd: (pointer) => {
-      const { singular, query } = pointer.pointer;
-      return singular ? follow(valuesAt(pointer), query.hops ?? []).deadEnd : undefined;
-    },
+    deadEnd: (pointer) => (pointer.pointer.singular ? endOf(pointer).deadEnd : undefined),
   };
 }
 
@@ -100,11 +103,10 @@ function ofSchema(schema: JsonSchema): StaticValue {
   return { kind: "schema", part: { root: schema, schema } };
 }
 
+type Followed = { readonly values: readonly StaticValue[]; readonly deadEnd?: DeadEnd };
+
 /** Walks along a path from everything that may stand at its beginning; a dead end is one for all of them. */
-function follow(
-  starts: readonly StaticValue[],
-  hops: readonly (string | number)[],
-): { readonly values: readonly StaticValue[]; readonly deadEnd?: DeadEnd } {
+function follow(starts: readonly StaticValue[], hops: readonly (string | number)[]): Followed {
   let values = starts;
   for (const hop of hops) {
     if (values.length === 0) break;
