@@ -31,11 +31,19 @@ export type Door = {
   readonly asker: (request: FastifyRequest, reply: FastifyReply) => Asker;
 };
 
-type Guest = { readonly principal: Principal; readonly owner: string };
+type Guest = {
+  readonly principal: Principal;
+  readonly owner: string;
+  /** Gives back what it takes of the principal's limits; undefined once it has. */
+  leave: (() => void) | undefined;
+};
 
-const NOBODY: Guest = {
-  principal: { name: "", scope: "agent", admin: false, local: false, revoked: new AbortController().signal },
-  owner: "",
+const NOBODY: Principal = {
+  name: "",
+  scope: "agent",
+  admin: false,
+  local: false,
+  revoked: new AbortController().signal,
 };
 
 /** What every request passes on its way in, in this order: host, origin, token, scope, rate. */
@@ -45,12 +53,13 @@ export function createDoor({ allowedHosts, tokens, clock, logger, limiter, metri
 
   const admit = (request: FastifyRequest, access: Access): Guest => {
     checkHost(request.headers);
-    if (access === "open") return NOBODY;
+    if (access === "open") return { principal: NOBODY, owner: "", leave: undefined };
     const principal = identify(request);
     if (draining.aborted)
       throw planError("engine_stopping", "Ergon is shutting down; try again in a moment.", { retryable: true });
     authorize(principal, access);
-    return { principal, owner: ownerOf(principal, request.headers["ergon-owner"]) };
+    const owner = ownerOf(principal, request.headers["ergon-owner"]);
+    return { principal, owner, leave: limiter.enter(principal) };
   };
 
   const identify = (request: FastifyRequest): Principal => {
@@ -71,20 +80,20 @@ export function createDoor({ allowedHosts, tokens, clock, logger, limiter, metri
   return {
     enter: (request, reply) => {
       const startedMs = clock.monotonic();
-      let leave: (() => void) | undefined;
       reply.headers(SECURITY_HEADERS).header("x-request-id", request.id);
       reply.raw.once("close", () => {
-        leave?.();
+        const guest = guests.get(request);
+        guest?.leave?.();
+        if (guest !== undefined) guest.leave = undefined;
         report(request, reply.raw, clock.monotonic() - startedMs);
       });
-      const guest = admit(request, request.routeOptions.config?.access ?? "agent");
-      if (guest !== NOBODY) leave = limiter.enter(guest.principal);
-      guests.set(request, guest);
+      guests.set(request, admit(request, request.routeOptions.config?.access ?? "agent"));
     },
     bodyLimits: (request) => (guestOf(request).principal.local ? LOCAL_BODY_LIMITS : BODY_LIMITS),
     asker: (request, reply) => {
       const { headers, id } = request;
-      const { principal, owner } = guestOf(request);
+      const guest = guestOf(request);
+      const { principal, owner } = guest;
       const lastEventId = headers["last-event-id"];
       return {
         principal,
@@ -93,6 +102,13 @@ export function createDoor({ allowedHosts, tokens, clock, logger, limiter, metri
         logger,
         waitMs: preferredWaitMs(headers["prefer"]),
         lastEventId: typeof lastEventId === "string" ? lastEventId : undefined,
+        becomeStream: () => {
+          // Whoever has gone already takes nothing up any more.
+          if (guest.leave === undefined) return;
+          const leaveStream = limiter.enterStream(principal);
+          guest.leave();
+          guest.leave = leaveStream;
+        },
         left: () => signalOf(reply.raw, []),
         dismissed: () => signalOf(reply.raw, [draining, principal.revoked]),
       };
@@ -121,6 +137,7 @@ export function createDoor({ allowedHosts, tokens, clock, logger, limiter, metri
 function signalOf(response: ServerResponse, others: readonly AbortSignal[]): AbortSignal {
   const controller = new AbortController();
   const abort = (): void => controller.abort();
+  if (response.closed) abort();
   response.once("close", abort);
   for (const other of others) {
     if (other.aborted) abort();

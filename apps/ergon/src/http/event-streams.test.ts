@@ -120,6 +120,23 @@ describe("event streams", () => {
     await open("/events");
   });
 
+  it("of readers that left before they began cost nothing", async () => {
+    const lastSeq = async (): Promise<number> => {
+      await new Promise((done) => setTimeout(done, 100));
+      return 0;
+    };
+    const outbox = { lastSeq, read: world.store.readEvents };
+    await restart({ outbox, limits: { ...REQUEST_LIMITS, atOnce: 2, streams: 1 } });
+    for (let index = 0; index < 5; index += 1) {
+      const headers = { authorization: `Bearer ${FIRST_TOKEN}` };
+      const early = fetch(new URL("/events", served.url), { headers, signal: AbortSignal.timeout(30) });
+      await expect(early).rejects.toThrow("timeout");
+      await new Promise((done) => setTimeout(done, 100));
+    }
+    expect((await served.ask("GET", "/stats")).body["eventStreams"]).toBe(0);
+    await open("/events");
+  });
+
   it("end when the server closes", async () => {
     const reader = await open("/events");
     const startedMs = performance.now();

@@ -2,7 +2,6 @@ import { usageError } from "@ergon/core";
 import { z } from "zod";
 import type { EventStreams } from "./event-streams.ts";
 import type { HttpParts } from "./http-parts.ts";
-import type { Limiter } from "./limits.ts";
 import { type Answer, type Asker, route, type Route } from "./route.ts";
 import { noSession, SessionParams } from "./sessions.ts";
 
@@ -20,9 +19,9 @@ const ANSWERS = {
   },
 };
 
-type Parts = Pick<HttpParts, "engine" | "outbox"> & { readonly streams: EventStreams; readonly limiter: Limiter };
+type Parts = Pick<HttpParts, "engine" | "outbox"> & { readonly streams: EventStreams };
 
-export function eventRoutes({ engine, outbox, streams, limiter }: Parts): readonly Route[] {
+export function eventRoutes({ engine, outbox, streams }: Parts): readonly Route[] {
   return [
     route({
       method: "GET",
@@ -52,21 +51,14 @@ export function eventRoutes({ engine, outbox, streams, limiter }: Parts): readon
   ];
 
   async function stream(asker: Asker, after: number | "now", sessionId?: string): Promise<Answer> {
-    const { owner, principal, requestId } = asker;
+    const { owner, requestId } = asker;
     const afterSeq = begin(asker.lastEventId, after, await outbox.lastSeq());
-    const leave = limiter.enterStream(principal);
     const session = sessionId === undefined ? {} : { sessionId };
+    const follow = (signal: AbortSignal) => engine.follow({ owner, afterSeq, signal, ...session });
+    asker.becomeStream();
     return {
       status: 200,
-      stream: (response) =>
-        streams
-          .run(
-            response,
-            { "x-request-id": requestId },
-            (signal) => engine.follow({ owner, afterSeq, signal, ...session }),
-            asker.dismissed(),
-          )
-          .finally(leave),
+      stream: (response) => streams.run(response, { "x-request-id": requestId }, follow, asker.dismissed()),
     };
   }
 }

@@ -15,6 +15,8 @@ export type Asker = {
   /** `Prefer: wait`, in milliseconds. */
   readonly waitMs: number | undefined;
   readonly lastEventId: string | undefined;
+  /** From now on it counts as an open stream, not as a request under way. Throws `too_many_requests`. */
+  readonly becomeStream: () => void;
   /** Aborts when there is nobody to answer any more. */
   readonly left: () => AbortSignal;
   /** Aborts then, and when the token is revoked or the server drains: what only waits must end. */

@@ -50,7 +50,7 @@ export function createHttpServer(parts: HttpParts): HttpServer {
   const isDraining = (): boolean => draining.signal.aborted;
   const routes = [
     ...sessionRoutes(parts),
-    ...eventRoutes({ ...parts, streams, limiter }),
+    ...eventRoutes({ ...parts, streams }),
     ...planRoutes(parts.plans),
     ...toolRoutes(parts),
     ...capabilityRoutes(parts),
