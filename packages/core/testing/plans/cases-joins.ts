@@ -140,16 +140,4 @@ export const JOIN_CASES: readonly PlanCase[] = [
       asked: ["well?", "well?"],
     },
   },
-  {
-    name: "a saveAs key of an implicit name wins over the implicit one",
-    rule: "explicit wins over implicit of the same name",
-    plan: planOf([beside("p", [[give("a", "saved", { saveAs: "human_input" })], [human("h")]])]),
-    input: {},
-    world: worldOf(),
-    expected: {
-      context: { "test::a_result": "saved", human_input: "saved" },
-      history: [called("a", "saved")],
-      asked: ["well?"],
-    },
-  },
 ];

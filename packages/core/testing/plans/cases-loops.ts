@@ -185,22 +185,4 @@ export const LOOP_CASES: readonly PlanCase[] = [
       history: [called("a", []), called("a", []), called("a", ["a", "a"]), called("a", ["a", "a"])],
     },
   },
-  {
-    name: "a turn that wrote a saved key only implicitly did not save it",
-    rule: "`null` for a turn that did not save it; explicit wins over implicit of the same name",
-    plan: planOf([
-      each("l", "$.promptInput.items", [
-        human("h", { nextStepIdOnInput: "if" }),
-        ifTwo,
-        give("save", [at("$.context.human_input")], { saveAs: "human_input" }),
-      ]),
-    ]),
-    input: { items: [1, 2] },
-    world: worldOf(),
-    expected: {
-      context: { "test::a_result": ["yes"], human_input: [null, ["yes"]] },
-      history: [called("save", ["yes"])],
-      asked: ["well?", "well?"],
-    },
-  },
 ];

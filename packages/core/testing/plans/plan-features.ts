@@ -21,7 +21,6 @@ export function planFeatures(plan: AgenticPlan): Set<string> {
     if (step.type === "final_response") features.add(typeof step.message === "string" ? "text" : "typed response");
     for (const feature of valueFeatures(step)) features.add(feature);
     if (!("saveAs" in step) || step.saveAs === undefined) return;
-    if (/^human_input$|_result$/.test(step.saveAs)) features.add("saveAs of an implicit name");
     if (saved.has(step.saveAs))
       features.add(saved.get(step.saveAs) === list ? "key saved twice" : "key saved in two lists");
     saved.set(step.saveAs, list);

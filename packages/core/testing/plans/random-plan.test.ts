@@ -13,7 +13,7 @@ const MAX_VALUE_CHARACTERS = 32_768;
 /** A list keeps at least one step, whatever the budget says; a cycle has two, and an exit may have a response. */
 const OVERSHOOT = 5;
 const MAX_VISITS = 2_000;
-const samples = fc.sample(arbitraryPlan({ implicitNames: true }), { seed: 20_260, numRuns: SAMPLES });
+const samples = fc.sample(arbitraryPlan(), { seed: 20_260, numRuns: SAMPLES });
 
 describe("random plans", { timeout: 30_000 }, () => {
   it("are valid by construction", () => {
@@ -197,7 +197,6 @@ const FEATURES = [
   "retry",
   "retryable failure",
   "saveAs",
-  "saveAs of an implicit name",
   "template in final_response",
   "template in human_in_the_loop",
   "text",

@@ -10,8 +10,6 @@ export type RandomPlanOptions = {
   readonly maxDepth?: number;
   readonly maxSteps?: number;
   readonly toolIds?: readonly string[];
-  /** Lets some plans save as `human_input` or `<toolId>_result`, where explicit and implicit writes meet. */
-  readonly implicitNames?: boolean;
 };
 export type RandomPlan = { readonly plan: AgenticPlan; readonly input: Json };
 
@@ -22,12 +20,10 @@ export const TEST_TOOL_IDS = ["test::a", "test::b", "test::c", "test::d"] as con
  * leaves when enough tool calls are in history, or when a counter that grows with every slot has passed its bound.
  */
 export function arbitraryPlan(options: RandomPlanOptions = {}): fc.Arbitrary<RandomPlan> {
-  const { maxDepth = 4, maxSteps = 14, toolIds = TEST_TOOL_IDS, implicitNames = false } = options;
+  const { maxDepth = 4, maxSteps = 14, toolIds = TEST_TOOL_IDS } = options;
   const parts = fc.record({ bones: arbitrarySkeleton(maxDepth, maxSteps), seed: fc.nat(), input: arbitraryInput });
   // A bias to small lengths and seeds would make most plans one plain step.
-  return fc
-    .noBias(parts)
-    .map(({ bones, seed, input }) => ({ plan: buildPlan(bones, seed, { toolIds, implicitNames }), input }));
+  return fc.noBias(parts).map(({ bones, seed, input }) => ({ plan: buildPlan(bones, seed, toolIds), input }));
 }
 
 const text = fc.constantFrom("a", "b", "abc", "yes", "");
@@ -58,13 +54,9 @@ const INPUT_PLACES: readonly Readable[] = [
   { path: "$.promptInput.object..n", kind: "list", sure: true },
 ];
 
-type Fixed = { readonly toolIds: readonly string[]; readonly implicitNames: boolean };
-
-function buildPlan(bones: readonly Bone[], seed: number, { toolIds, implicitNames }: Fixed): AgenticPlan {
+function buildPlan(bones: readonly Bone[], seed: number, toolIds: readonly string[]): AgenticPlan {
   const choice = createChoice(seed);
-  const meets = implicitNames && choice.percent(20);
-  const claimable = meets ? ["human_input", `${choice.of(toolIds)}_result`] : [];
-  const scope: Scope = { toolIds, depth: 0, loops: 0, places: INPUT_PLACES, calledStepIds: [], claimable };
+  const scope: Scope = { toolIds, depth: 0, loops: 0, places: INPUT_PLACES, calledStepIds: [], claimable: [] };
   const withEnd = choice.percent(75);
   const steps = buildList(bones, scope, withEnd ? "end" : undefined);
   if (withEnd) steps.push(finalStep("end", choice, scope));

@@ -42,12 +42,12 @@ describe("branches", () => {
 });
 
 describe("a loop's alias", () => {
-  it("may not be the one of a loop around it, nor its index", () => {
+  it("had better not be the one of a loop around it, nor its index", () => {
     expect(said(plan([loop("l", "item", loop("m", "item", call("a")))]))).toEqual([
-      "error alias_shadowed $.steps[0].loopPlan[0].itemAlias",
+      "warning alias_shadowed $.steps[0].loopPlan[0].itemAlias",
     ]);
     expect(said(plan([loop("l", "item", parallel("p", [loop("m", "item_index", call("a"))]))]))).toEqual([
-      "error alias_shadowed $.steps[0].loopPlan[0].branches[0].steps[0].itemAlias",
+      "warning alias_shadowed $.steps[0].loopPlan[0].branches[0].steps[0].itemAlias",
     ]);
     expect(said(plan([parallel("p", [loop("l", "item", call("a"))], [loop("m", "item", call("b"))])]))).toEqual([]);
   });
@@ -57,5 +57,15 @@ describe("a loop's alias", () => {
       "error alias_overwritten $.steps[0].loopPlan[0].branches[0].steps[0].saveAs",
       "error alias_overwritten $.steps[0].loopPlan[0].branches[1].steps[0].saveAs",
     ]);
+  });
+});
+
+describe("a key that comes by itself", () => {
+  it("may not be saved to", () => {
+    const tool = (call("x") as { toolId: string }).toolId;
+    for (const key of ["human_input", "finalResponse", `${tool}_result`]) {
+      expect(said(plan([save("a", key)]))).toEqual(["error reserved_key $.steps[0].saveAs"]);
+    }
+    expect(said(plan([save("a", "my_result")]))).toEqual([]);
   });
 });
