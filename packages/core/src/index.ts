@@ -229,5 +229,7 @@ export { createEngine, type EmbeddedEngine, MAX_ACTIVE_RUNS } from "./plans/engi
 export type { EngineDeps, PlanLookup } from "./plans/engine/engine-deps.ts";
 export { type IPlanExecutor, PlanExecutor } from "./plans/plan-executor.ts";
 export { createSpecStateStore } from "./plans/spec-state-store.ts";
+export type { PlanEstimate } from "./plans/preflight/estimate.ts";
+export type { ToolLookup } from "./plans/preflight/tool-index.ts";
 export { type PlanChecks, type PlanReport, validatePlan } from "./plans/validate-plan.ts";
 export { type IWorkflowManager, WorkflowManager } from "./plans/workflow-manager.ts";
