@@ -6,7 +6,7 @@ import { httpError, isUnexplained, problemOf } from "./problem.ts";
 import type { Answer } from "./route.ts";
 import { SECURITY_HEADERS } from "./security-headers.ts";
 
-export function sendAnswer(answer: Answer, reply: FastifyReply): FastifyReply {
+export function sendAnswer(answer: Answer, reply: FastifyReply, logger: Logger): FastifyReply {
   reply.code(answer.status);
   if (answer.headers !== undefined) reply.headers(answer.headers);
   if ("body" in answer) return reply.send(answer.body);
@@ -15,7 +15,10 @@ export function sendAnswer(answer: Answer, reply: FastifyReply): FastifyReply {
     return reply.header("content-type", answer.mediaType).send(Buffer.from(buffer, byteOffset, byteLength));
   }
   reply.hijack();
-  void answer.stream(reply.raw);
+  answer.stream(reply.raw).catch((error: unknown) => {
+    logger.error({ requestId: reply.request.id, error }, "A stream broke.");
+    reply.raw.destroy();
+  });
   return reply;
 }
 

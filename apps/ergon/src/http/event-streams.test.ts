@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { silentLogger, type StoredEvent } from "@ergon/core";
+import { createMemoryLogger, silentLogger, type StoredEvent } from "@ergon/core";
 import { createEngineWorld, type EngineWorld } from "@ergon/core/testing";
 import { openSqliteStateStore } from "@ergon/node";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -135,6 +135,18 @@ describe("event streams", () => {
     }
     expect((await served.ask("GET", "/stats")).body["eventStreams"]).toBe(0);
     await open("/events");
+  });
+
+  it("that break inside end, are logged, and take nothing else with them", async () => {
+    const logger = createMemoryLogger();
+    const follow = (): AsyncIterable<StoredEvent> => ({
+      [Symbol.asyncIterator]: () => ({ next: () => Promise.reject(new Error("the disk is gone")) }),
+    });
+    await restart({ logger, engine: { ...world.engine, follow } });
+    const reader = await open("/events");
+    await reader.ended;
+    expect(JSON.stringify(logger.entries())).toContain("the disk is gone");
+    expect((await served.ask("GET", "/stats")).body["eventStreams"]).toBe(0);
   });
 
   it("end when the server closes", async () => {

@@ -9,11 +9,12 @@
 import { randomBytes } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
+import type { Logger } from "@ergon/core";
 import { fastify, type FastifyInstance, type FastifyRequest } from "fastify";
 import { answerClientError, sendAnswer, sendProblem } from "./answers.ts";
 import { blobRoutes } from "./blobs.ts";
 import { capabilityRoutes } from "./capabilities.ts";
-import { createDoor } from "./door.ts";
+import { createDoor, type Door } from "./door.ts";
 import { createEventStreams } from "./event-streams.ts";
 import { eventRoutes } from "./events.ts";
 import { healthRoutes } from "./health.ts";
@@ -73,7 +74,8 @@ export function createHttpServer(parts: HttpParts): HttpServer {
   );
   app.setErrorHandler((error, request, reply) => sendProblem(error, request, reply, parts.logger));
   app.setNotFoundHandler((request, reply) => sendProblem(unknownRoute(app, request), request, reply, parts.logger));
-  for (const route of [...routes, openApiRoute(routes, parts.version)]) addRoute(app, route, door.asker);
+  for (const route of [...routes, openApiRoute(routes, parts.version)])
+    addRoute(app, route, { askerOf: door.asker, logger: parts.logger });
 
   return {
     listen: async (host, port) => {
@@ -125,7 +127,11 @@ function uncompiled(): never {
   throw new Error("Routes have no schemas for Fastify to compile.");
 }
 
-function addRoute(app: FastifyInstance, route: Route, askerOf: ReturnType<typeof createDoor>["asker"]): void {
+function addRoute(
+  app: FastifyInstance,
+  route: Route,
+  { askerOf, logger }: { readonly askerOf: Door["asker"]; readonly logger: Logger },
+): void {
   const isStream = Object.values(route.answers).some(({ mediaType }) => mediaType === "text/event-stream");
   app.route({
     method: route.method,
@@ -134,7 +140,7 @@ function addRoute(app: FastifyInstance, route: Route, askerOf: ReturnType<typeof
     config: { access: route.access },
     handler: async (request, reply) => {
       const { params, query, body } = request;
-      return sendAnswer(await route.handle({ params, query, body }, askerOf(request, reply)), reply);
+      return sendAnswer(await route.handle({ params, query, body }, askerOf(request, reply)), reply, logger);
     },
   });
 }
