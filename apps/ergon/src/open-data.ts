@@ -28,6 +28,8 @@ export type OpenedData =
       readonly blobs: BlobStore;
       /** Tells others where this process listens, and what they come in with. */
       readonly announce: (url: string, token: string) => Promise<void>;
+      /** Sends nobody here any more: whoever comes now waits until the folder is free. */
+      readonly retire: () => Promise<void>;
       readonly close: () => Promise<void>;
     }
   | { readonly kind: "owned"; readonly owner: OwnedFolder };
@@ -42,7 +44,7 @@ export async function openData({ values, logger, memoryState }: DataOptions): Pr
     const path = join(data, DATABASE_NAME);
     const state = values.store === "memory:" ? memoryState() : openSqliteStateStore({ path, fsync, logger });
     const close = async () => closeAll([state, blobs], claim.release);
-    return { kind: "opened", state, blobs, announce: claim.setUrl, close };
+    return { kind: "opened", state, blobs, announce: claim.setUrl, retire: () => claim.setUrl(undefined), close };
   } catch (thrown) {
     await claim.release();
     throw thrown;

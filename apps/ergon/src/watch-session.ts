@@ -8,8 +8,8 @@ import { exitCodeFor, reportSession } from "./output/session-report.ts";
 import { throughOwner } from "./through-owner.ts";
 
 /**
- * Sets a session going and follows it until it has settled, whichever process drives it. When the owner of the folder
- * disappears before it could answer, `go` is asked again, unless the session shows that it has been heard.
+ * Sets a session going and follows it until it has settled, whichever process drives it. `go` is asked anew with every
+ * owner of the folder, and sees from the session whether an earlier one has heard it.
  */
 export async function runAndWatch(
   { terminal, signal }: CommandContext,
@@ -21,20 +21,25 @@ export async function runAndWatch(
 ): Promise<ExitCode> {
   const { sessionId } = session;
   let seen: Seen | undefined;
-  const view = await throughOwner(app, async (engine): Promise<SessionView> => {
-    const before = await findSession(engine, sessionId);
-    if (seen === undefined || before === undefined || before.updatedAt === seen.at) await session.go(engine, before);
-    seen ??= { seq: 0, at: before?.updatedAt ?? "" };
-    const follower = followSteps(terminal, engine, { owner: FIRST_PRINCIPAL, sessionId, seen });
-    try {
-      const core = await engine.settled({ owner: FIRST_PRINCIPAL, sessionId, signal });
-      if (isSettled(core)) await follower.caughtUp(core.updatedAt);
-      return await engine.readSession({ owner: FIRST_PRINCIPAL, sessionId });
-    } finally {
-      await follower.stop();
-    }
-  });
+  const view = await throughOwner(
+    app,
+    { recover: true, repeatable: true },
+    async ({ engine }): Promise<SessionView> => {
+      const before = await findSession(engine, sessionId);
+      seen ??= { seq: 0, at: before?.updatedAt ?? "" };
+      await session.go(engine, before);
+      const follower = followSteps(terminal, engine, { owner: FIRST_PRINCIPAL, sessionId, seen });
+      try {
+        const core = await engine.settled({ owner: FIRST_PRINCIPAL, sessionId, signal });
+        if (isSettled(core)) await follower.caughtUp(core.updatedAt);
+        return await engine.readSession({ owner: FIRST_PRINCIPAL, sessionId });
+      } finally {
+        await follower.stop();
+      }
+    },
+  );
   if (!isSettled(view.core) && signal.aborted) {
+    if (terminal.json) terminal.printJson({ sessionId, core: view.core });
     terminal.note(
       `Session ${sessionId} is not finished; it goes on with the next ergon serve, run or resume on this data folder.`,
     );

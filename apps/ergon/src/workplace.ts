@@ -4,6 +4,7 @@
  * K1  One process at a time drives a folder; ownership is a lock that dies with its holder.
  * K2  An owner listens on loopback, so that every other command on the folder works through it.
  * K3  When the owner disappears, the next to enter owns the folder and takes up what was left.
+ * K4  An owner that ends first stops sending others to itself: they wait for the folder, not for an answer.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import {
@@ -37,8 +38,8 @@ import { createHttpServer, type HttpServer } from "./http/server.ts";
 import type { OpenedData } from "./open-data.ts";
 import type { PlanBooks } from "./plan-shelf.ts";
 
-/** An owner that has just started says within this time where it listens. */
-const LISTENING_MS = 10_000;
+/** An owner that starts says within this time where it listens; one that ends is gone by then. */
+const LISTENING_MS = 20_000;
 const LISTENING_POLL_MS = 50;
 /** Calls under way get this long to end when a command ends. */
 const DRAIN_MS = 4_000;
@@ -94,9 +95,9 @@ export async function enterWorkplace(parts: WorkplaceParts, entrance: Entrance):
     const opened = await parts.open();
     if (opened.kind === "opened") return own(parts, opened, entrance);
     const { url, token } = opened.owner;
-    if (entrance.listen !== undefined) throw folderOwned(parts.values.data, opened.owner);
-    if (url !== undefined && token !== undefined) return visit({ url, token });
-    if (Date.now() > deadline) throw folderOwned(parts.values.data, opened.owner);
+    const listens = url !== undefined && token !== undefined;
+    if (listens && entrance.listen === undefined) return visit({ url, token });
+    if (listens || Date.now() > deadline) throw folderOwned(parts.values.data, opened.owner);
     await sleep(LISTENING_POLL_MS);
   }
 }
@@ -131,6 +132,9 @@ async function own(
   let server: HttpServer | undefined;
   const close = async (): Promise<void> => {
     try {
+      await data.retire().catch((thrown: unknown) => {
+        logger.warn({ error: toErgonError(thrown, "store_unavailable").toJSON() }, "server.json could not be changed.");
+      });
       await server?.close({ graceMs: DRAIN_MS });
       await engine.close({ graceMs: DRAIN_MS });
     } finally {

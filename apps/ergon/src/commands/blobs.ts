@@ -3,6 +3,7 @@ import { usageError } from "@ergon/core";
 import { FIRST_PRINCIPAL } from "@ergon/node";
 import type { CommandContext } from "../command-context.ts";
 import { EXIT, type ExitCode } from "../exit-codes.ts";
+import { LOOK, throughOwner } from "../through-owner.ts";
 
 export async function getBlob(
   { terminal, compose }: CommandContext,
@@ -11,8 +12,9 @@ export async function getBlob(
 ): Promise<ExitCode> {
   const app = await compose();
   try {
-    const { engine } = await app.enter({ recover: false });
-    const { bytes, mediaType } = await engine.readBlob({ owner: FIRST_PRINCIPAL, id });
+    const { bytes, mediaType } = await throughOwner(app, LOOK, ({ engine }) =>
+      engine.readBlob({ owner: FIRST_PRINCIPAL, id }),
+    );
     if (file === undefined) {
       if (terminal.json)
         terminal.printJson({ id, mediaType, bytes: bytes.length, base64: Buffer.from(bytes).toString("base64") });

@@ -1,12 +1,19 @@
 import { FIRST_PRINCIPAL } from "@ergon/node";
 import type { CommandContext } from "../command-context.ts";
 import { EXIT, type ExitCode } from "../exit-codes.ts";
+import { throughOwner } from "../through-owner.ts";
 
 export async function cancelSession({ terminal, compose }: CommandContext, sessionId: string): Promise<ExitCode> {
   const app = await compose();
+  const session = { owner: FIRST_PRINCIPAL, sessionId };
+  let asked = false;
   try {
-    const { engine } = await app.enter({ recover: false });
-    const core = await engine.cancel({ owner: FIRST_PRINCIPAL, sessionId });
+    const core = await throughOwner(app, { recover: false, repeatable: true }, async ({ engine }) => {
+      // An owner that died may have carried it out before it could say so.
+      const before = asked ? (await engine.readSession({ ...session, historyLimit: 1 })).core : undefined;
+      asked = true;
+      return before?.status === "cancelled" ? before : await engine.cancel(session);
+    });
     if (terminal.json) terminal.printJson({ sessionId, core });
     else terminal.print(`session ${sessionId} ${core.status}`);
     return EXIT.ok;

@@ -1,4 +1,4 @@
-import type { Json } from "@ergon/core";
+import type { Json, OpenWait } from "@ergon/core";
 import { FIRST_PRINCIPAL } from "@ergon/node";
 import type { CommandContext } from "../command-context.ts";
 import type { ExitCode } from "../exit-codes.ts";
@@ -13,10 +13,15 @@ export async function resumeSession(
 ): Promise<ExitCode> {
   const input = given === undefined ? undefined : ((await readJsonValue(given, process.stdin, "--input")) as Json);
   const app = await context.compose();
+  let asked: readonly OpenWait[] | undefined;
   try {
     return await runAndWatch(context, app, {
       sessionId,
-      go: async (engine) => {
+      go: async (engine, before) => {
+        const open = before?.waiting ?? [];
+        // An owner that died may have heard the answer: then the wait that it was for is gone.
+        if (asked?.some((wait) => isFor(wait, step) && open.some((now) => isSame(wait, now))) === false) return;
+        asked ??= open;
         await engine.resume({
           owner: FIRST_PRINCIPAL,
           sessionId,
@@ -28,4 +33,12 @@ export async function resumeSession(
   } finally {
     await app.close();
   }
+}
+
+function isFor({ path, stepId }: OpenWait, step: string | undefined): boolean {
+  return step === undefined || path === step || stepId === step;
+}
+
+function isSame(wait: OpenWait, now: OpenWait): boolean {
+  return wait.path === now.path && wait.since === now.since && wait.kind === now.kind;
 }

@@ -15,12 +15,14 @@ export async function runPlan(context: CommandContext, options: RunOptions): Pro
   try {
     const plan = await findPlan(app, options.plan);
     const sessionId = createIds({ clock: createSystemClock() }).next("ses");
+    let said = false;
     return await runAndWatch(context, app, {
       sessionId,
       go: async (engine, before) => {
-        if (before !== undefined) return;
-        await engine.executePlan({ owner: FIRST_PRINCIPAL, sessionId, plan, input, create: true });
-        if (!context.terminal.json) context.terminal.print(`session ${sessionId}`);
+        if (before === undefined)
+          await engine.executePlan({ owner: FIRST_PRINCIPAL, sessionId, plan, input, create: true });
+        if (!said && !context.terminal.json) context.terminal.print(`session ${sessionId}`);
+        said = true;
       },
     });
   } finally {

@@ -5,6 +5,7 @@ import { EXIT, type ExitCode } from "../exit-codes.ts";
 import { oneLine, printable } from "../output/printable.ts";
 import { describeValue, reportSession } from "../output/session-report.ts";
 import { table } from "../output/table.ts";
+import { LOOK, throughOwner } from "../through-owner.ts";
 
 export type ListOptions = { readonly status?: string; readonly limit: string; readonly cursor?: string };
 
@@ -14,8 +15,9 @@ export async function listSessions({ terminal, compose }: CommandContext, option
   const cursor = options.cursor === undefined ? {} : { cursor: options.cursor };
   const app = await compose();
   try {
-    const { engine } = await app.enter({ recover: false });
-    const page = await engine.listSessions({ owner: FIRST_PRINCIPAL, limit, ...status, ...cursor });
+    const page = await throughOwner(app, LOOK, ({ engine }) =>
+      engine.listSessions({ owner: FIRST_PRINCIPAL, limit, ...status, ...cursor }),
+    );
     if (terminal.json) {
       terminal.printJson(page);
       return EXIT.ok;
@@ -36,8 +38,9 @@ export async function listSessions({ terminal, compose }: CommandContext, option
 export async function showSession({ terminal, compose }: CommandContext, sessionId: string): Promise<ExitCode> {
   const app = await compose();
   try {
-    const { engine } = await app.enter({ recover: false });
-    const view = await engine.readSession({ owner: FIRST_PRINCIPAL, sessionId });
+    const view = await throughOwner(app, LOOK, ({ engine }) =>
+      engine.readSession({ owner: FIRST_PRINCIPAL, sessionId }),
+    );
     if (terminal.json) {
       terminal.printJson(view);
       return EXIT.ok;
@@ -58,8 +61,9 @@ export async function showSession({ terminal, compose }: CommandContext, session
 export async function showHistory({ terminal, compose }: CommandContext, sessionId: string): Promise<ExitCode> {
   const app = await compose();
   try {
-    const { engine } = await app.enter({ recover: false });
-    const { history, nextCursor } = await engine.readSession({ owner: FIRST_PRINCIPAL, sessionId });
+    const { history, nextCursor } = await throughOwner(app, LOOK, ({ engine }) =>
+      engine.readSession({ owner: FIRST_PRINCIPAL, sessionId }),
+    );
     if (terminal.json) {
       terminal.printJson({ items: history, ...(nextCursor === undefined ? {} : { nextCursor }) });
       return EXIT.ok;

@@ -4,6 +4,7 @@ import { EXIT, type ExitCode } from "../exit-codes.ts";
 import { printable } from "../output/printable.ts";
 import { startProgressLine } from "../output/progress-line.ts";
 import { readArgs } from "../read-args.ts";
+import { throughOwner } from "../through-owner.ts";
 
 export type CallOptions = { readonly toolId: string; readonly args: string; readonly role?: string };
 
@@ -13,14 +14,10 @@ export async function callTool(context: CommandContext, { toolId, role, ...optio
   const app = await compose();
   const progress = startProgressLine(terminal, toolId);
   try {
-    const workplace = await app.enter({ recover: false });
-    const output = await workplace.callTool({
-      toolId,
-      args,
-      signal,
-      progress: progress.update,
-      ...(role === undefined ? {} : { role }),
-    });
+    const call = { toolId, args, signal, progress: progress.update, ...(role === undefined ? {} : { role }) };
+    const output = await throughOwner(app, { recover: false, repeatable: false }, (workplace) =>
+      workplace.callTool(call),
+    );
     progress.stop();
     if (terminal.json) terminal.printJson({ output });
     else terminal.print(describeOutput(output));

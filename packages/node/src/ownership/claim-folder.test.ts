@@ -56,6 +56,8 @@ describe("the owner of a data folder", () => {
     expect(claim).toEqual({ kind: "owned", pid: process.pid, url: "http://127.0.0.1:1", token: "secret" });
     expect(statSync(join(folder, "server.json")).mode & 0o777).toBe(0o600);
     expect(JSON.stringify(folderOwned(folder, claim as OwnedFolder))).not.toContain("secret");
+    await owner.setUrl(undefined);
+    expect(await claimFolder(folder)).toEqual({ kind: "owned", pid: process.pid });
     await owner.release();
     const next = await ownedHere(folder);
     await next.release();

@@ -16,8 +16,8 @@ export type FolderClaim = FolderOwner | OwnedFolder;
 
 export type FolderOwner = {
   readonly kind: "owner";
-  /** Tells others where the owner listens, and what processes on this folder come in with. */
-  readonly setUrl: (url: string, token?: string) => Promise<void>;
+  /** Tells others where the owner listens, and what processes on this folder come in with; undefined: no longer. */
+  readonly setUrl: (url: string | undefined, token?: string) => Promise<void>;
   readonly release: () => Promise<void>;
 };
 
