@@ -11,7 +11,7 @@ describe("core's tests under Deno", () => {
   });
 
   it("fail when an expectation, a deadline or a beforeAll hook fails", () => {
-    expect(runUnderDeno([fixture("failing")], "ignore")).toEqual({ passed: 0, failed: 5, skipped: [] });
+    expect(runUnderDeno([fixture("failing")], "ignore")).toEqual({ passed: 0, failed: 6, skipped: [] });
   });
 
   it("fail when a file does not even load", () => {

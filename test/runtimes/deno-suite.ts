@@ -11,6 +11,7 @@ type TestContext = {
 };
 type Suite = {
   readonly name: string;
+  readonly timeoutMs: number;
   readonly parent: Suite | undefined;
   readonly hooks: Record<HookName, Hook[]>;
   unfinished: number;
@@ -26,11 +27,11 @@ type TestDefinition = {
 declare const Deno: { test(definition: object): void };
 
 const DEFAULT_TIMEOUT_MS = 5_000;
-let current = createSuite("", undefined);
+let current = createSuite({ name: "", parent: undefined, timeoutMs: DEFAULT_TIMEOUT_MS });
 
-export function describeSuite(name: string, body: () => unknown): void {
+export function describeSuite(name: string, body: () => unknown, timeoutMs = current.timeoutMs): void {
   const outer = current;
-  current = createSuite(name, outer);
+  current = createSuite({ name, parent: outer, timeoutMs });
   try {
     if (body() instanceof Promise) throw new TypeError(`describe("${name}") must not be async`);
   } finally {
@@ -38,7 +39,7 @@ export function describeSuite(name: string, body: () => unknown): void {
   }
 }
 
-export function registerTest({ name, body, timeoutMs = DEFAULT_TIMEOUT_MS, skip = false }: TestDefinition): void {
+export function registerTest({ name, body, timeoutMs = current.timeoutMs, skip = false }: TestDefinition): void {
   const suites = lineage(current);
   if (!skip) for (const suite of suites) suite.unfinished += 1;
   Deno.test({
@@ -102,7 +103,7 @@ function lineage(suite: Suite): Suite[] {
   return suite.parent === undefined ? [suite] : [...lineage(suite.parent), suite];
 }
 
-function createSuite(name: string, parent: Suite | undefined): Suite {
+function createSuite(given: Pick<Suite, "name" | "parent" | "timeoutMs">): Suite {
   const hooks = { beforeAll: [], afterAll: [], beforeEach: [], afterEach: [] };
-  return { name, parent, hooks, unfinished: 0, prepared: undefined };
+  return { ...given, hooks, unfinished: 0, prepared: undefined };
 }

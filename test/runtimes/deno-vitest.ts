@@ -7,7 +7,13 @@ import { formatTitle } from "./deno-title.ts";
 
 export { expect, test as it };
 export const vi = { fn, spyOn };
-export const describe = Object.assign(describeSuite, { each: each(describeSuite) });
+export const describe = Object.assign(
+  (name: string, ...rest: (Options | Hook | number)[]) => {
+    const { body, timeoutMs } = readArguments(rest);
+    describeSuite(name, body, timeoutMs);
+  },
+  { each: each(describeSuite) },
+);
 export const test = Object.assign(
   (name: string, ...rest: (Options | Body | number)[]) => registerTest({ name, ...readArguments(rest) }),
   {
@@ -26,9 +32,11 @@ function conditional(skip: boolean) {
 }
 
 /** Vitest takes the options before the body, or a bare timeout after it. */
-function readArguments(rest: readonly (Options | Body | number)[]): { body: Body; timeoutMs?: number } {
+function readArguments<B extends Body | Hook>(
+  rest: readonly (Options | B | number)[],
+): { body: B; timeoutMs?: number } {
   const body = rest.find((part) => typeof part === "function");
-  if (body === undefined) throw new TypeError("a test needs a function");
+  if (body === undefined) throw new TypeError("a test or a suite needs a function");
   const timeoutMs = rest.map((part) => (typeof part === "object" ? part.timeout : part)).find(isNumber);
   return timeoutMs === undefined ? { body } : { body, timeoutMs };
 }
