@@ -54,7 +54,7 @@ export type Workplace = {
   readonly close: () => Promise<void>;
 };
 
-export type TypedCall = {
+type TypedCall = {
   readonly toolId: string;
   readonly args: JsonObject;
   readonly signal: AbortSignal;

@@ -36,9 +36,9 @@ export function made<T>(arbitrary: fc.Arbitrary<T>): fc.Arbitrary<Made<T>> {
   return arbitrary.map((value) => named(() => value, fc.stringify(value)));
 }
 
-function madeTogether(parts: Readonly<Record<string, Made>>): Made {
+function madeTogether(parts: Readonly<Record<string, Made | undefined>>): Made {
   return named(
-    () => Object.fromEntries(Object.entries(parts).map(([key, make]) => [key, make()])),
+    () => Object.fromEntries(Object.entries(parts).map(([key, make]) => [key, make?.()])),
     fc.stringify(parts),
   );
 }

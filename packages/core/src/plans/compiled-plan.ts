@@ -71,7 +71,7 @@ function savedBelow(step: PlanStep): Set<string> {
 }
 
 /** The lists of steps that a step holds. */
-export function listsOf(step: PlanStep): PlanStep[][] {
+function listsOf(step: PlanStep): PlanStep[][] {
   if (step.type === "loop_over_items") return [step.loopPlan];
   if (step.type === "parallel_branch") return step.branches.map((branch) => branch.steps);
   return [];

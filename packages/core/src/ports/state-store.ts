@@ -1,7 +1,7 @@
 import type { BlobRef } from "../schema/blob.ts";
 import type { EnergyRow } from "../schema/energy.ts";
 import type { NewEvent, StoredEvent } from "../schema/event.ts";
-import type { Json, JsonObject } from "../schema/json.ts";
+import type { Json } from "../schema/json.ts";
 import type { AgenticPlan } from "../schema/plan.ts";
 import type { SessionCore, SessionStatus, StepResult } from "../schema/session.ts";
 import type { Effects } from "../schema/tool.ts";
@@ -211,5 +211,3 @@ export type HistoryInput = {
   readonly result: unknown;
   readonly planStepId?: string;
 };
-
-export type { JsonObject };

@@ -5,7 +5,7 @@ import type { BlobRef } from "../../schema/blob.ts";
 import type { Json } from "../../schema/json.ts";
 
 /** Parsed blobs that stay in memory between steps, over all runs. */
-export const MAX_BLOB_CACHE_BYTES = 64 * 1024 * 1024;
+const MAX_BLOB_CACHE_BYTES = 64 * 1024 * 1024;
 
 export type BlobCache = {
   readonly peek: (owner: string, ref: BlobRef) => { readonly value: Json } | undefined;

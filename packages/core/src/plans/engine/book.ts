@@ -43,7 +43,7 @@ export function bookCall(state: RunState, before: Cursor, arrival: Arrival, draf
   const { toolId } = toolStep(state.plan, stepId);
   const energyUnits = call?.energyUnits ?? 0;
   if (call !== undefined) {
-    draft.energyUnits += energyUnits;
+    state.energySpent += energyUnits;
     draft.energy.push(call.rows.energy);
     draft.events.push(...call.rows.events);
     for (const blob of call.blobs) draft.blobs.push({ ref: blob.ref, at: draft.at });
@@ -158,7 +158,7 @@ export function bookSession(state: RunState, draft: Draft): SessionCore {
 
 function nextCore(state: RunState, draft: Draft): SessionCore {
   const { lastError: _gone, currentStepId: _was, ...kept } = state.core;
-  const base = { ...kept, updatedAt: draft.at, energySpent: kept.energySpent + draft.energyUnits, waiting: [] };
+  const base = { ...kept, updatedAt: draft.at, energySpent: state.energySpent, waiting: [] };
   if (draft.end !== undefined) {
     const error = draft.end.status === "failed" ? { lastError: draft.end.error } : {};
     return { ...base, ...error, status: draft.end.status };

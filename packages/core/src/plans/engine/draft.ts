@@ -17,7 +17,6 @@ export type Draft = {
   readonly launches: Effect[];
   /** Told once the commit is safe. */
   readonly acknowledge: (() => void)[];
-  energyUnits: number;
   changed: boolean;
   durable: boolean;
   end: RunEnd | { readonly status: "cancelled" } | undefined;
@@ -34,7 +33,6 @@ export function newDraft(at: string): Draft {
     events: [],
     launches: [],
     acknowledge: [],
-    energyUnits: 0,
     changed: false,
     durable: false,
     end: undefined,

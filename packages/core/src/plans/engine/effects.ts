@@ -235,9 +235,9 @@ export function createEffects({ deps, state, arrive, begun }: EffectsParts): Eff
 }
 
 /** What is left of the session's own budget once the calls under way have cost what was reserved for them. */
-function energyLeft({ core, allowed }: RunState): number | undefined {
+function energyLeft({ core, energySpent, allowed }: RunState): number | undefined {
   if (core.energyBudget === undefined) return undefined;
   let reserved = 0;
   for (const call of allowed.values()) reserved += call.reservedUnits;
-  return core.energyBudget - core.energySpent - reserved;
+  return core.energyBudget - energySpent - reserved;
 }

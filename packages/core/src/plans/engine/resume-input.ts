@@ -7,12 +7,11 @@ import type { Completion } from "../transition.ts";
 import type { PlacedWait } from "./waits.ts";
 
 /** How a person answers a failed step. `happened` is the result, where the outcome was unknown and they know it. */
-export const ErrorAnswer = z.strictObject({
+const ErrorAnswer = z.strictObject({
   action: z.enum(["retry", "skip", "abort"]).optional(),
   arguments: z.record(z.string(), Json).optional(),
   happened: Json.optional(),
 });
-export type ErrorAnswer = z.infer<typeof ErrorAnswer>;
 
 /** Picks the wait that an answer is for. */
 export function chooseWait(waits: readonly PlacedWait[], step: string | undefined): PlacedWait {

@@ -30,7 +30,7 @@ export type RunData = {
   readonly unbindLoop: (ord: string) => void;
 };
 
-export type Placed = { readonly place: ListPlace; readonly ord: string };
+type Placed = { readonly place: ListPlace; readonly ord: string };
 
 export type RunDataDeps = {
   readonly store: StateStore;

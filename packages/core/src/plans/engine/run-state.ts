@@ -17,6 +17,8 @@ export type RunState = {
   readonly data: RunData;
   cursor: Cursor;
   core: SessionCore;
+  /** With what the draft in the making adds: the next check must know of it. */
+  energySpent: number;
   version: Version;
   /** Calls that the gate allowed and that have not ended. */
   readonly allowed: Map<string, AllowedCall>;
@@ -46,6 +48,7 @@ export function newRunState(record: SessionRecord, plan: CompiledPlan, data: Run
     data,
     cursor,
     core: record.core,
+    energySpent: record.core.energySpent,
     version: record.version,
     allowed: new Map(),
     calls: new Map(),

@@ -45,7 +45,7 @@ export type Run = {
 };
 
 /** What the first commit of a run carries besides its first steps. */
-export type Opening = Pick<Commit, "plan" | "blobs"> & { readonly planHash: string; readonly input: Json };
+type Opening = Pick<Commit, "plan" | "blobs"> & { readonly planHash: string; readonly input: Json };
 
 export type RunParts = {
   readonly deps: EffectsParts["deps"];

@@ -1,10 +1,16 @@
 import { storeError } from "../../errors/store.ts";
 import type { Engine, FollowEvents, SessionRef } from "../../ports/engine.ts";
-import { MAX_PAGE_ROWS, type SessionRecord, type StateStore } from "../../ports/state-store.ts";
+import {
+  type ContextRow,
+  type JournalRow,
+  MAX_PAGE_ROWS,
+  type SessionRecord,
+  type StateStore,
+} from "../../ports/state-store.ts";
 import type { StoredEvent } from "../../schema/event.ts";
 import type { SessionContext } from "../../schema/session.ts";
 import type { EngineDeps } from "./engine-deps.ts";
-import { historyEntry, storedValue } from "./run-data.ts";
+import { historyEntry, outputOf, storedValue } from "./run-data.ts";
 
 export const HISTORY_PAGE = 1_000;
 /** What a reader of events that does not go on may keep in memory. */
@@ -26,18 +32,23 @@ export function createSessionReader({ store, blobs }: Pick<EngineDeps, "store" |
   return {
     record,
     readSession: async ({ owner, sessionId, historyLimit, historyCursor }) => {
-      const { core } = await record({ owner, sessionId });
       const limit = Math.min(historyLimit ?? HISTORY_PAGE, HISTORY_PAGE);
-      const rows = await store.readJournal({
-        sessionId,
-        settledOnly: true,
-        order: "newest",
-        limit,
-        ...(historyCursor === undefined ? {} : { ranges: [{ from: "", to: historyCursor }] }),
-      });
+      // Asked for in one turn, so that they show one moment.
+      const [{ core }, rows, kept] = await Promise.all([
+        record({ owner, sessionId }),
+        store.readJournal({
+          sessionId,
+          settledOnly: true,
+          order: "newest",
+          limit,
+          ...(historyCursor === undefined ? {} : { ranges: [{ from: "", to: historyCursor }] }),
+        }),
+        store.readContext(sessionId, [""]),
+      ]);
       const oldest = rows.at(-1);
       const more = rows.length === limit && oldest !== undefined ? { nextCursor: oldest.ord } : {};
-      return { core, context: await readContext(store, sessionId), history: rows.map(historyEntry).reverse(), ...more };
+      const context = await contextOf(store, sessionId, kept, rows);
+      return { core, context, history: rows.map(historyEntry).reverse(), ...more };
     },
     listSessions: async ({ owner, status, limit, cursor }) => {
       const page = await store.listSessions({
@@ -57,10 +68,19 @@ export function createSessionReader({ store, blobs }: Pick<EngineDeps, "store" |
   };
 }
 
-async function readContext(store: StateStore, sessionId: string): Promise<SessionContext> {
+/** Most outputs that context refers to are in the history that was read anyway. */
+async function contextOf(
+  store: StateStore,
+  sessionId: string,
+  kept: readonly ContextRow[],
+  rows: readonly JournalRow[],
+): Promise<SessionContext> {
+  const read = new Map(rows.map((row) => [row.ord, row]));
   const context: SessionContext = {};
-  for (const row of await store.readContext(sessionId, [""]))
-    context[row.key] = await storedValue(store, sessionId, row.value);
+  for (const { key, value } of kept) {
+    const row = value.kind === "output" ? read.get(value.ord) : undefined;
+    context[key] = row === undefined ? await storedValue(store, sessionId, value) : outputOf(row, sessionId, row.ord);
+  }
   return context;
 }
 

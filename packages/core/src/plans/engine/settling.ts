@@ -9,7 +9,7 @@ export type Settling = {
   readonly wakeAll: () => void;
 };
 
-export type Change = { readonly promise: Promise<void>; readonly stop: () => void };
+type Change = { readonly promise: Promise<void>; readonly stop: () => void };
 
 /** Those who wait for sessions to settle. */
 export function createSettling(clock: Clock): Settling {

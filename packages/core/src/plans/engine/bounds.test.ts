@@ -1,0 +1,92 @@
+import { afterEach, describe, expect, it } from "vitest";
+import { callStep, createEngineWorld, planOf, type EngineWorld } from "../../../testing/engine/engine-world.ts";
+import type { Cursor } from "../frames.ts";
+import { createBlobCache } from "./blob-cache.ts";
+import { createEngine } from "./engine.ts";
+import { silentLogger } from "../../memory/logger.ts";
+import { MAX_WAIT_MESSAGE } from "./evaluate-step.ts";
+import { MAX_TRANSITIONS_PER_COMMIT } from "./run.ts";
+import { createRunPool, PLAN_CACHE_SIZE, RECOVERY_PARALLEL } from "./run-pool.ts";
+import { HISTORY_PAGE } from "./session-reader.ts";
+
+const owner = "me";
+let world: EngineWorld;
+afterEach(() => world.close());
+
+describe("the engine's bounds", () => {
+  it("reads the newest page of history, with a cursor to the rest", async () => {
+    world = createEngineWorld();
+    const steps = callStep("t", "probe::echo", { value: { jsonPath: "$.context.n" } });
+    const collectionPath = { jsonPath: "$.promptInput.items" };
+    const plan = planOf("many", [
+      { id: "l", type: "loop_over_items", itemAlias: "n", loopPlan: [steps], concurrency: 50, collectionPath },
+    ]);
+    const items = Array.from({ length: HISTORY_PAGE + 1 }, (_, index) => index);
+    await world.engine.executePlan({ owner, sessionId: "s", plan, input: { items }, create: true });
+    await world.engine.settled({ owner, sessionId: "s" });
+    const page = await world.engine.readSession({ owner, sessionId: "s" });
+    expect(page.history).toHaveLength(HISTORY_PAGE);
+    expect(page.history.at(-1)?.request).toEqual({ value: HISTORY_PAGE });
+    const rest = await world.engine.readSession({ owner, sessionId: "s", historyCursor: page.nextCursor ?? "" });
+    expect(rest.history.map(({ request }) => request)).toEqual([{ value: 0 }]);
+    expect(rest.nextCursor).toBeUndefined();
+  });
+
+  it("lets a cycle that only thinks be cancelled, and others have their turn", async () => {
+    world = createEngineWorld();
+    const condition = { left: { jsonPath: "$.promptInput.stop" }, operator: "equals", right: true } as const;
+    const again = { nextStepId: "c" };
+    const spin = planOf("spin", [{ id: "c", type: "conditional_branch", condition, onTrue: {}, onFalse: again }]);
+    await world.engine.executePlan({ owner, sessionId: "s", plan: spin, input: { stop: false }, create: true });
+    const { frames } = (await world.store.readSession("s")) ?? {};
+    const { slot } = (frames as unknown as Cursor).root;
+    expect(slot).toBeGreaterThan(0);
+    expect(slot % MAX_TRANSITIONS_PER_COMMIT).toBe(0);
+    const other = planOf("other", [callStep("a", "probe::echo", { value: 1 })]);
+    await world.engine.executePlan({ owner, sessionId: "o", plan: other, create: true });
+    expect((await world.engine.settled({ owner, sessionId: "o" })).status).toBe("completed");
+    expect((await world.engine.cancel({ owner, sessionId: "s" })).status).toBe("cancelled");
+  });
+
+  it("cuts a question that nobody could read", async () => {
+    world = createEngineWorld();
+    const ask = planOf("ask", [{ id: "h", type: "human_in_the_loop", message: "{{$.promptInput.text}}" }]);
+    const input = { text: "x".repeat(MAX_WAIT_MESSAGE + 1) };
+    await world.engine.executePlan({ owner, sessionId: "s", plan: ask, input, create: true });
+    const { waiting } = await world.engine.settled({ owner, sessionId: "s" });
+    expect(waiting[0]?.message).toBe("x".repeat(MAX_WAIT_MESSAGE));
+  });
+
+  it("takes up so many sessions at once, and the others as these rest", async () => {
+    world = createEngineWorld();
+    const hold = planOf("hold", [callStep("a", "probe::hold")]);
+    const count = RECOVERY_PARALLEL + 20;
+    for (let n = 0; n < count; n++) {
+      await world.engine.executePlan({ owner, sessionId: `s${String(n)}`, plan: hold, create: true });
+    }
+    await world.engine.close();
+    const { store, blobs, gate, registry, clock, ids } = world;
+    const plans = { get: () => undefined, ids: () => [] };
+    const second = createEngine({ store, blobs, gate, registry, clock, ids, plans, logger: silentLogger });
+    const recovered = second.recover();
+    await clock.sleep(50);
+    expect(second.activeRuns()).toBe(RECOVERY_PARALLEL);
+    world.release();
+    expect(await recovered).toEqual({ takenUp: count });
+    const { items } = await second.listSessions({ owner, status: ["completed"], limit: 1_000 });
+    expect(items).toHaveLength(count);
+    await second.close();
+  });
+
+  it("keeps so many compiled plans, the newest ones", () => {
+    world = createEngineWorld();
+    const deps = { ...world, logger: silentLogger, blobCache: createBlobCache(world) };
+    const pool = createRunPool({ deps, record: () => Promise.reject(new Error("unused")), onCommit: () => undefined });
+    const plan = planOf("p", [callStep("a", "probe::echo")]);
+    const first = pool.compiled("0", plan);
+    for (let n = 1; n < PLAN_CACHE_SIZE; n++) pool.compiled(String(n), plan);
+    expect(pool.compiled("0", plan)).toBe(first);
+    pool.compiled("one more", plan);
+    expect(pool.compiled("0", plan)).not.toBe(first);
+  });
+});

@@ -1,0 +1,158 @@
+import { afterEach, describe, expect, it } from "vitest";
+import { callStep, createEngineWorld, planOf, type EngineWorld } from "../../../testing/engine/engine-world.ts";
+import { silentLogger } from "../../memory/logger.ts";
+import { createToolGate } from "../../tools/gate.ts";
+import { createEngine } from "./engine.ts";
+
+const owner = "me";
+const plans = { get: () => undefined, ids: () => [] };
+let world: EngineWorld;
+afterEach(() => world.close());
+
+function addOnce(run: () => unknown): void {
+  const definition = {
+    id: "probe::once",
+    description: "Happens once.",
+    parameters: { type: "object" },
+    effects: "once",
+  } as const;
+  world.registry.register({ definition, implementation: () => Promise.resolve(run()) });
+}
+
+describe("a call whose outcome is unknown", () => {
+  const plan = planOf("p", [
+    { ...callStep("a", "probe::once", {}, "f"), saveAs: "r" } as never,
+    { id: "f", type: "final_response", message: { jsonPath: "$.context.r" } },
+  ]);
+
+  async function interrupted(): Promise<ReturnType<typeof createEngine>> {
+    world = createEngineWorld();
+    const { promise: called, resolve } = Promise.withResolvers<void>();
+    addOnce(() => {
+      resolve();
+      return Promise.withResolvers<never>().promise;
+    });
+    await world.engine.executePlan({ owner, sessionId: "s", plan, create: true });
+    await called;
+    await world.engine.close();
+    const second = createEngine({ ...world, plans, logger: silentLogger });
+    void second.recover();
+    const core = await second.settled({ owner, sessionId: "s" });
+    expect(core).toMatchObject({ status: "paused_on_error", lastError: { code: "outcome_unknown", stepId: "a" } });
+    return second;
+  }
+
+  it("is settled by a person who knows what happened", async () => {
+    const engine = await interrupted();
+    await engine.resume({ owner, sessionId: "s", input: { happened: { ok: 1 } } });
+    expect((await engine.settled({ owner, sessionId: "s" })).status).toBe("completed");
+    const { context, history } = await engine.readSession({ owner, sessionId: "s" });
+    expect(context["finalResponse"]).toEqual({ ok: 1 });
+    expect(history).toHaveLength(1);
+    await engine.close();
+  });
+
+  it("stays in history as unknown when a person goes on without knowing", async () => {
+    const engine = await interrupted();
+    await engine.resume({ owner, sessionId: "s", input: { action: "skip" } });
+    await engine.settled({ owner, sessionId: "s" });
+    const { history } = await engine.readSession({ owner, sessionId: "s" });
+    expect(history).toMatchObject([{ toolId: "probe::once", result: { error: { code: "outcome_unknown" } } }]);
+    await engine.close();
+  });
+
+  it("is refused as an answer to any other failure", async () => {
+    world = createEngineWorld();
+    const failing = planOf("f", [callStep("a", "probe::fail")]);
+    await world.engine.executePlan({ owner, sessionId: "s", plan: failing, create: true });
+    await world.engine.settled({ owner, sessionId: "s" });
+    const answer = world.engine.resume({ owner, sessionId: "s", input: { happened: 1 } });
+    await expect(answer).rejects.toMatchObject({ code: "resume_input_invalid" });
+  });
+});
+
+describe("a failed step", () => {
+  it("is retried with other arguments under a new key, skipped, or ends the run", async () => {
+    world = createEngineWorld();
+    const plan = planOf("p", [callStep("a", "probe::fail", {}, "b"), callStep("b", "probe::echo", { value: 2 })]);
+    const start = async (sessionId: string): Promise<void> => {
+      await world.engine.executePlan({ owner, sessionId, plan, create: true });
+      expect((await world.engine.settled({ owner, sessionId })).status).toBe("paused_on_error");
+    };
+    const answer = async (sessionId: string, input: object): Promise<string> => {
+      await world.engine.resume({ owner, sessionId, input: input as never });
+      return (await world.engine.settled({ owner, sessionId })).status;
+    };
+    await start("retry");
+    expect(await answer("retry", { action: "retry" })).toBe("paused_on_error");
+    expect(await answer("retry", { action: "retry", arguments: { value: 5 } })).toBe("completed");
+    const { history } = await world.engine.readSession({ owner, sessionId: "retry" });
+    expect(history.map(({ result }) => "output" in result)).toEqual([false, false, true, true]);
+    const rows = await world.store.readJournal({ sessionId: "retry", order: "oldest", limit: 10 });
+    expect(new Set(rows.map(({ key }) => key)).size).toBe(4);
+    await start("skip");
+    expect(await answer("skip", { action: "skip" })).toBe("completed");
+    await start("abort");
+    expect(await answer("abort", { action: "abort" })).toBe("failed");
+  });
+
+  it("keeps its key across automatic attempts", async () => {
+    world = createEngineWorld();
+    const keys: string[] = [];
+    const definition = { id: "probe::flaky", description: "Fails twice.", parameters: { type: "object" } } as const;
+    world.registry.register({
+      definition,
+      implementation: (_args: unknown, run: { readonly idempotencyKey: string }) => {
+        keys.push(run.idempotencyKey);
+        return keys.length < 3 ? Promise.reject(new Error("not yet")) : Promise.resolve("done");
+      },
+    });
+    const retry = { maxAttempts: 3, backoffMs: 1 };
+    const plan = planOf("p", [{ id: "a", type: "tool_call", toolId: "probe::flaky", retry }]);
+    await world.engine.executePlan({ owner, sessionId: "s", plan, create: true });
+    expect((await world.engine.settled({ owner, sessionId: "s" })).status).toBe("completed");
+    expect(keys).toHaveLength(3);
+    expect(new Set(keys).size).toBe(1);
+  });
+});
+
+describe("a session's energy budget", () => {
+  it("stops its calls when it is used up, and only its own", async () => {
+    world = createEngineWorld();
+    const definition = {
+      id: "probe::dear",
+      description: "Costs.",
+      parameters: { type: "object" },
+      energyUnits: 4,
+    } as const;
+    world.registry.register({ definition, implementation: () => Promise.resolve(1) });
+    const step = (id: string, next?: string) => callStep(id, "probe::dear", {}, next);
+    const plan = planOf("p", [step("a", "b"), step("b", "c"), step("c")]);
+    await world.engine.createSession({ owner, sessionId: "s", energyBudget: 10 });
+    await world.engine.executePlan({ owner, sessionId: "s", plan });
+    const core = await world.engine.settled({ owner, sessionId: "s" });
+    expect(core).toMatchObject({
+      status: "paused_on_error",
+      energySpent: 8,
+      lastError: { code: "energy_exhausted", stepId: "c" },
+    });
+    await world.engine.executePlan({ owner, sessionId: "free", plan, create: true });
+    expect((await world.engine.settled({ owner, sessionId: "free" })).status).toBe("completed");
+    expect(await world.store.readEnergy({ sessionId: "s" })).toMatchObject({ units: 8 });
+  });
+});
+
+describe("a call that needs approval", () => {
+  it("waits for a person, and resume does not answer it", async () => {
+    world = createEngineWorld();
+    const policy = () => ({ kind: "needs_approval", reason: "It writes." }) as const;
+    const gate = createToolGate({ ...world, logger: silentLogger, policy });
+    const engine = createEngine({ ...world, gate, plans, logger: silentLogger });
+    const plan = planOf("p", [callStep("a", "probe::echo", { value: 1 })]);
+    await engine.executePlan({ owner, sessionId: "s", plan, create: true });
+    const core = await engine.settled({ owner, sessionId: "s" });
+    expect(core).toMatchObject({ status: "paused_on_human", waiting: [{ kind: "approval", stepId: "a" }] });
+    await expect(engine.resume({ owner, sessionId: "s", input: {} })).rejects.toMatchObject({ code: "wait_not_open" });
+    await engine.close();
+  });
+});
