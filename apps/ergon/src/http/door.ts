@@ -1,4 +1,5 @@
 import type { ServerResponse } from "node:http";
+import type { Socket } from "node:net";
 import { accessError, planError } from "@ergon/core";
 import type { Principal } from "@ergon/node";
 import type { FastifyReply, FastifyRequest } from "fastify";
@@ -50,6 +51,8 @@ const NOBODY: Principal = {
 export function createDoor({ allowedHosts, tokens, clock, logger, limiter, metrics, draining }: DoorParts): Door {
   const checkHost = createHostCheck(allowedHosts);
   const guests = new WeakMap<FastifyRequest, Guest>();
+  // Who sent the same header on the same connection before: only its own sender can find it here.
+  const callers = new WeakMap<Socket, { readonly authorization: string | undefined; readonly principal: Principal }>();
 
   const admit = (request: FastifyRequest, access: Access): Guest => {
     checkHost(request.headers);
@@ -63,8 +66,15 @@ export function createDoor({ allowedHosts, tokens, clock, logger, limiter, metri
   };
 
   const identify = (request: FastifyRequest): Principal => {
+    const { authorization } = request.headers;
+    const last = callers.get(request.raw.socket);
+    if (last !== undefined && last.authorization === authorization && !last.principal.revoked.aborted) {
+      return last.principal;
+    }
     try {
-      return authenticate(request.headers.authorization, tokens);
+      const principal = authenticate(authorization, tokens);
+      callers.set(request.raw.socket, { authorization, principal });
+      return principal;
     } catch (error) {
       limiter.stranger(request.ip);
       throw error;

@@ -9,7 +9,7 @@ export function readJournal({ all }: Reader, n: number, query: JournalQuery): Jo
   const limit = pageLimit(query.limit);
   let skip = checkWhole("offset", query.offset ?? 0);
   const filter = `FROM journal WHERE session_n = ?${stepId === undefined ? "" : " AND step_id = ?"} AND ord >= ? AND ord < ?${settledOnly === true ? " AND state <> 'started'" : ""}`;
-  const select = `SELECT ${COLUMNS} ${filter} ORDER BY ord ${order === "newest" ? "DESC" : "ASC"} LIMIT ? OFFSET ?`;
+  const select = `SELECT ${COLUMNS} ${filter} ORDER BY ord ${order === "newest" ? "DESC" : "ASC"} LIMIT ? + 0 OFFSET ? + 0`;
   for (const { from, to } of inOrder(query)) {
     const key = stepId === undefined ? [n, from, to] : [n, stepId, from, to];
     const found = all<JournalColumns>(select, ...key, limit - rows.length, skip);

@@ -27,7 +27,7 @@ export async function readEvents(
   for (let from = afterSeq; from < lastSeq && found.length < limit; from += SCAN_ROWS) {
     if (from > afterSeq) await setImmediate();
     const rows = reader.all<EventColumns>(
-      `${SELECT_EVENT} WHERE e.seq > ? AND e.seq <= ?${owner === undefined ? "" : " AND e.owner = ?"} ORDER BY e.seq LIMIT ?`,
+      `${SELECT_EVENT} WHERE e.seq > ? AND e.seq <= ?${owner === undefined ? "" : " AND e.owner = ?"} ORDER BY e.seq LIMIT ? + 0`,
       from,
       from + SCAN_ROWS,
       ...(owner === undefined ? [] : [owner]),
@@ -53,7 +53,7 @@ function sessionEvents({ all }: Reader, { n, afterSeq, limit, owner }: SessionEv
       WHERE p.session_n = ? AND p.span >= ? AND s.n = p.session_n
         AND e.seq BETWEEN p.span * ${String(SPAN_EVENTS)} AND p.span * ${String(SPAN_EVENTS)} + ${String(SPAN_EVENTS - 1)}
         AND e.seq > ? AND e.session_n = p.session_n${owner === undefined ? "" : " AND e.owner = ?"}
-      ORDER BY p.span, e.seq LIMIT ?`,
+      ORDER BY p.span, e.seq LIMIT ? + 0`,
     n,
     spanOf(afterSeq),
     afterSeq,

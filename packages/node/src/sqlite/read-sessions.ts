@@ -36,7 +36,7 @@ export function listSessions({ all }: Reader, query: SessionQuery): Page<Session
   ];
   const where = conditions.length === 0 ? "" : `WHERE ${conditions.join(" AND ")}`;
   const rows = all<SessionColumns>(
-    `${SELECT_SESSION} ${where} ORDER BY s.n ${newest ? "DESC" : "ASC"} LIMIT ?`,
+    `${SELECT_SESSION} ${where} ORDER BY s.n ${newest ? "DESC" : "ASC"} LIMIT ? + 0`,
     ...values,
     limit + 1,
   );
@@ -58,13 +58,13 @@ export function readScopes({ all }: Reader, n: number, query: ScopeQuery): Page<
   const rows =
     after === undefined
       ? all<ContextColumns>(
-          `${SELECT_CONTEXT} AND scope >= ? ORDER BY scope, key LIMIT ?`,
+          `${SELECT_CONTEXT} AND scope >= ? ORDER BY scope, key LIMIT ? + 0`,
           n,
           query.scopePrefix,
           limit + 1,
         )
       : all<ContextColumns>(
-          `${SELECT_CONTEXT} AND (scope, key) > (?, ?) ORDER BY scope, key LIMIT ?`,
+          `${SELECT_CONTEXT} AND (scope, key) > (?, ?) ORDER BY scope, key LIMIT ? + 0`,
           n,
           after.scope,
           after.key,

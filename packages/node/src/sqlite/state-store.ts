@@ -5,6 +5,7 @@ import { readJournal, readJournalRow } from "./read-journal.ts";
 import { readEnergy, readEvents } from "./read-ledgers.ts";
 import { listSessions, readContext, readScopes, readSession } from "./read-sessions.ts";
 import { createReader } from "./reader.ts";
+import { MAX_KNOWN_SESSIONS } from "./session-directory.ts";
 import { fromSqlite } from "./sqlite-errors.ts";
 
 export type SqliteStoreOptions = {
@@ -25,6 +26,8 @@ export function openSqliteStateStore(options: SqliteStoreOptions): SqliteStateSt
   const db = openDatabase(options);
   const reader = createReader(db);
   const writer = createBatchWriter(db, options.fsync ?? "effects", () => queue.watched());
+  // A session keeps its number for ever.
+  const numbers = new Map<string, number>();
   const queue = createCommitQueue({
     apply: writer.apply,
     atTurnEnd: (flush) => void setImmediate(flush),
@@ -41,7 +44,13 @@ export function openSqliteStateStore(options: SqliteStoreOptions): SqliteStateSt
   }
 
   function numberOf(sessionId: string): number | undefined {
-    return reader.all<{ readonly n: number }>("SELECT n FROM sessions WHERE id = ?", sessionId)[0]?.n;
+    const known = numbers.get(sessionId);
+    if (known !== undefined) return known;
+    const n = reader.all<{ readonly n: number }>("SELECT n FROM sessions WHERE id = ?", sessionId)[0]?.n;
+    if (n === undefined) return undefined;
+    if (numbers.size >= MAX_KNOWN_SESSIONS) numbers.clear();
+    numbers.set(sessionId, n);
+    return n;
   }
 
   function ofSession<T>(what: string, sessionId: string, absent: T, read: (n: number) => T): Promise<T> {
