@@ -6,6 +6,7 @@ import { createLimiter, MAX_REMEMBERED_STRANGERS, type RequestLimits } from "./l
 const limits: RequestLimits = {
   perSecond: 10,
   burst: 5,
+  adminFactor: 2,
   atOnce: 3,
   streams: 2,
   strangersPerSecond: 1,
@@ -36,6 +37,13 @@ describe("the limits of a principal", () => {
     pass(60_000);
     for (let index = 0; index < limits.burst; index += 1) limiter.enter(ann)();
     expect(() => limiter.enter(ann)).toThrow("Too many requests");
+  });
+
+  it("are wider for the first token", () => {
+    const { limiter } = open();
+    const admin = { ...ann, name: "admin", admin: true };
+    for (let index = 0; index < limits.burst * limits.adminFactor; index += 1) limiter.enter(admin)();
+    expect(() => limiter.enter(admin)).toThrow("at most 20 a second");
   });
 
   it("let so many requests be under way at once", () => {

@@ -6,6 +6,8 @@ export type RequestLimits = {
   readonly perSecond: number;
   /** What may come at once after a silence. */
   readonly burst: number;
+  /** How many times that the holder of the first token may ask, whose machine it is. */
+  readonly adminFactor: number;
   readonly atOnce: number;
   readonly streams: number;
   /** Wrong tokens per second from one address, and at once. */
@@ -14,8 +16,9 @@ export type RequestLimits = {
 };
 
 export const REQUEST_LIMITS: RequestLimits = {
-  perSecond: 2_000,
-  burst: 4_000,
+  perSecond: 1_000,
+  burst: 2_000,
+  adminFactor: 20,
   atOnce: 512,
   streams: 2_000,
   strangersPerSecond: 100,
@@ -41,10 +44,13 @@ export function createLimiter(clock: Clock, limits: RequestLimits = REQUEST_LIMI
   const strangers = new Map<string, Bucket>();
   const free = (): void => undefined;
 
-  const accountOf = ({ name }: Principal): Account => {
+  const factorOf = ({ admin }: Principal): number => (admin ? limits.adminFactor : 1);
+  const accountOf = (principal: Principal): Account => {
+    const { name } = principal;
     let account = accounts.get(name);
     if (account === undefined) {
-      account = { bucket: { level: limits.burst, atMs: clock.monotonic() }, requests: 0, streams: 0 };
+      const level = limits.burst * factorOf(principal);
+      account = { bucket: { level, atMs: clock.monotonic() }, requests: 0, streams: 0 };
       accounts.set(name, account);
     }
     return account;
@@ -67,7 +73,8 @@ export function createLimiter(clock: Clock, limits: RequestLimits = REQUEST_LIMI
     enter: (principal) => {
       if (principal.local) return free;
       const account = accountOf(principal);
-      draw(account.bucket, limits.perSecond, limits.burst);
+      const factor = factorOf(principal);
+      draw(account.bucket, limits.perSecond * factor, limits.burst * factor);
       if (account.requests >= limits.atOnce) throw crowded(`${limits.atOnce} requests are under way already`);
       account.requests += 1;
       return () => {

@@ -63,6 +63,7 @@ export function createEngine(given: EngineDeps & { readonly plans: PlanLookup })
     resume,
     cancel,
     settled: async ({ owner, sessionId, timeoutMs, signal }) => {
+      if (timeoutMs === 0) return (await reader.record({ owner, sessionId })).core;
       const deadlineMs = timeoutMs === undefined ? undefined : deps.clock.now() + timeoutMs;
       for (;;) {
         const change = settling.wait(sessionId, {
