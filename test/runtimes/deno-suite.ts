@@ -8,6 +8,8 @@ type HookName = "beforeAll" | "afterAll" | "beforeEach" | "afterEach";
 type TestContext = {
   readonly expect: typeof expect;
   readonly onTestFinished: (hook: Hook) => void;
+  /** Notes are for Vitest's report; they never decide a test. */
+  readonly annotate: (note: string) => Promise<void>;
 };
 type Suite = {
   readonly name: string;
@@ -64,7 +66,12 @@ async function runTest(suites: readonly Suite[], body: Body, timeoutMs: number):
       const cleanup = await hook();
       if (isHook(cleanup)) cleanups.unshift(cleanup);
     }
-    await withTimeout(() => body({ expect, onTestFinished: (hook) => void cleanups.unshift(hook) }), timeoutMs);
+    const context: TestContext = {
+      expect,
+      onTestFinished: (hook) => void cleanups.unshift(hook),
+      annotate: () => Promise.resolve(),
+    };
+    await withTimeout(() => body(context), timeoutMs);
   } finally {
     for (const cleanup of cleanups) await cleanup();
     for (const suite of suites.toReversed()) await leave(suite);
