@@ -50,7 +50,16 @@ describe("on a Node that is new enough", () => {
 
   it("ends when the npx above it is killed", async () => {
     symlinkSync(packagedNode, join(home, "node_modules/.bin/node"));
-    await expectEndAfterKilledNpx();
+    await expectEndAfter("SIGKILL", ["npx", "ergon"]);
+  });
+});
+
+describe("under npm start, which execs it", () => {
+  it.each(["SIGTERM", "SIGKILL"] as const)("ends when npm gets %s", async (signal) => {
+    symlinkSync(packagedNode, join(home, "node_modules/.bin/node"));
+    const scripts = { start: "exec node bin/ergon.js" };
+    writeFileSync(join(home, "package.json"), JSON.stringify({ name: "ergon-home", type: "module", scripts }));
+    await expectEndAfter(signal, ["npm", "--silent", "start"]);
   });
 });
 
@@ -101,7 +110,7 @@ describe("on an older Node", () => {
   it("ends when the npx above it is killed", async (context) => {
     needOlderNode(context);
     installPackagedNode();
-    await expectEndAfterKilledNpx();
+    await expectEndAfter("SIGKILL", ["npx", "ergon"]);
   });
 
   it("says what to install when npm brought no Node", async (context) => {
@@ -131,12 +140,12 @@ function launch(node: string, args: readonly string[]): ChildProcess {
   return track(spawn(node, [join(home, "bin/ergon.js"), ...args], { env: bareEnv(), stdio: "pipe" }));
 }
 
-async function expectEndAfterKilledNpx(): Promise<void> {
+async function expectEndAfter(signal: NodeJS.Signals, [command = "", ...args]: readonly string[]): Promise<void> {
   writeCli(`setInterval(() => {}, 1000); console.log(process.pid);`);
-  const npx = track(spawn("npx", ["ergon"], { cwd: home, env: bareEnv() }));
-  const pid = Number(await firstLine(npx));
-  expect(pid).not.toBe(npx.pid);
-  npx.kill("SIGKILL");
+  const above = track(spawn(command, args, { cwd: home, env: bareEnv() }));
+  const pid = Number(await firstLine(above));
+  expect(pid).not.toBe(above.pid);
+  above.kill(signal);
   await expectGone(pid);
 }
 
