@@ -1,7 +1,12 @@
 // A tool is one file. This example calls the tool in tools/ as a person would, then with a mistake in its arguments.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
+
+const data = mkdtempSync(join(tmpdir(), "ergon-example-"));
+process.on("exit", () => rmSync(data, { recursive: true, force: true }));
 
 const launcher = join(import.meta.dirname, "../../apps/ergon/bin/ergon.js");
 
@@ -20,6 +25,6 @@ console.log("and refuses a misspelt argument:", (mistaken.stdout + mistaken.stde
 
 function ergon(...args: string[]) {
   const folder = join(import.meta.dirname, "tools");
-  const flags = ["--capabilities", folder, "--data", join(import.meta.dirname, ".ergon"), "--json"];
+  const flags = ["--capabilities", folder, "--data", data, "--json"];
   return spawnSync(process.execPath, [launcher, ...args, ...flags], { encoding: "utf8" });
 }
