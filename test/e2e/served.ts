@@ -18,16 +18,16 @@ export type ServedFolder = {
   readonly stop: (signal: NodeJS.Signals) => Promise<number | null>;
 };
 
-export async function serveFolder(
-  data: string,
-  options: RunOptions & { readonly args?: readonly string[] },
-): Promise<ServedFolder> {
-  const child = start(["serve", "--port", "0", "--data", data, ...(options.args ?? [])], options);
+export type ServeOptions = RunOptions & { readonly args?: readonly string[]; readonly token?: string };
+
+export async function serveFolder(data: string, options: ServeOptions): Promise<ServedFolder> {
+  const given = options.token === undefined ? [] : ["--token", options.token];
+  const child = start(["serve", "--port", "0", "--data", data, ...given, ...(options.args ?? [])], options);
   const url = await readyLine(child);
   const { pid } = ServerFile.parse(JSON.parse(readFileSync(join(data, "server.json"), "utf8")));
   return {
     url,
-    token: readFileSync(join(data, "token"), "utf8").trim(),
+    token: options.token ?? readFileSync(join(data, "token"), "utf8").trim(),
     pid,
     stop: async (signal) => {
       const closed = once(child, "close");

@@ -8,6 +8,5 @@ export const LATER_COMMANDS = [
   "chat",
   "energy",
   "loops",
-  "token",
   "sandbox",
 ] as const;

@@ -8,6 +8,7 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import {
+  accessError,
   type Clock,
   createEngine,
   type EmbeddedEngine,
@@ -25,6 +26,7 @@ import {
 import {
   callRemoteTool,
   createRemoteEngine,
+  createRemoteTokens,
   FIRST_PRINCIPAL,
   folderOwned,
   newSecret,
@@ -32,9 +34,11 @@ import {
   readFirstToken,
   type RemoteTarget,
   type SettingValues,
+  type TokenBook,
+  type TokenDesk,
 } from "@ergon/node";
 import { callDirectly } from "./direct-call.ts";
-import { createHttpServer, type HttpServer } from "./http/server.ts";
+import { createHttpServer, type HttpServer, reachableHere } from "./http/server.ts";
 import type { OpenedData } from "./open-data.ts";
 import type { PlanBooks } from "./plan-shelf.ts";
 
@@ -51,6 +55,7 @@ export type Workplace = {
   readonly isOwner: boolean;
   /** By whoever typed it: it counts as approved. */
   readonly callTool: (call: TypedCall) => Promise<Json>;
+  readonly tokens: TokenDesk;
   readonly close: () => Promise<void>;
 };
 
@@ -108,6 +113,7 @@ function visit(target: RemoteTarget): Workplace {
     url: target.url,
     isOwner: false,
     callTool: ({ toolId, args, signal }) => callRemoteTool(target, { toolId, args, signal, owner: FIRST_PRINCIPAL }),
+    tokens: createRemoteTokens(target, FIRST_PRINCIPAL),
     close: () => Promise.resolve(),
   };
 }
@@ -157,7 +163,7 @@ async function own(
       isReady: () => ready.now,
     });
     const url = await server.listen(entrance.listen?.host ?? "127.0.0.1", entrance.listen?.port ?? 0);
-    await data.announce(url, localToken);
+    await data.announce(reachableHere(url), localToken);
     if (entrance.recover) recoverBehind(engine, logger);
     ready.now = true;
     return {
@@ -173,12 +179,26 @@ async function own(
         );
         return output;
       },
+      tokens: deskOf(tokens, localToken),
       close,
     };
   } catch (thrown) {
     await close();
     throw thrown;
   }
+}
+
+function deskOf(tokens: TokenBook, localToken: string): TokenDesk {
+  const by = tokens.find(localToken);
+  if (by === undefined) throw accessError("unauthorized", "This process does not know its own token.");
+  return {
+    add: async (name, scope) => {
+      const { token, info } = await tokens.add({ name, scope, by });
+      return { ...info, token };
+    },
+    list: () => Promise.resolve(tokens.list(by)),
+    revoke: (name) => tokens.revoke(name, by),
+  };
 }
 
 /** Taking up what was left must not keep anybody waiting. */

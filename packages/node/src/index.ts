@@ -29,6 +29,7 @@ export { type FolderInspection, inspectFolder } from "./ownership/inspect-folder
 export { openSqliteStateStore, type SqliteStateStore, type SqliteStoreOptions } from "./sqlite/state-store.ts";
 export type { RemoteTarget } from "./remote/remote-call.ts";
 export { createRemoteEngine } from "./remote/remote-engine.ts";
+export { createRemoteTokens, type TokenDesk } from "./remote/remote-tokens.ts";
 export { callRemoteTool } from "./remote/remote-tools.ts";
 export { readFirstToken } from "./tokens/first-token.ts";
 export { FIRST_PRINCIPAL, type Principal, TokenScope } from "./tokens/principal.ts";

@@ -14,7 +14,7 @@ describe("the host check", () => {
     ["a.b.example", ["*.example"]],
     ["anything.at.all:1", ["*"]],
   ] as const)("answers to %s with %j allowed", (host, allowed) => {
-    expect(() => createHostCheck(allowed)({ host })).not.toThrow();
+    expect(() => createHostCheck(allowed).check({ host })).not.toThrow();
   });
 
   it.each([
@@ -37,7 +37,9 @@ describe("the host check", () => {
     ["ergon.example:1", ["ergon.example:2"]],
     ["a b", ["*"]],
   ] as const)("does not answer to %s with %j allowed", (host, allowed) => {
-    expect(() => createHostCheck(allowed)({ host })).toThrow(expect.objectContaining({ code: "host_denied" }) as Error);
+    expect(() => createHostCheck(allowed).check({ host })).toThrow(
+      expect.objectContaining({ code: "host_denied" }) as Error,
+    );
   });
 
   it.each([
@@ -46,7 +48,7 @@ describe("the host check", () => {
     ["http://ui.example", ["ui.example"]],
     ["https://ui.example:3000", ["ui.example:3000"]],
   ] as const)("lets pages of %s ask, with %j allowed", (origin, allowed) => {
-    expect(() => createHostCheck(allowed)({ host: "localhost:8000", origin })).not.toThrow();
+    expect(() => createHostCheck(allowed).check({ host: "localhost:8000", origin })).not.toThrow();
   });
 
   it.each([
@@ -61,14 +63,22 @@ describe("the host check", () => {
     "http://evil@localhost:8000",
     "chrome-extension://abc",
   ])("lets no page of %j ask", (origin) => {
-    const check = createHostCheck([]);
+    const { check } = createHostCheck([]);
     expect(() => check({ host: "localhost:8000", origin })).toThrow(
       expect.objectContaining({ code: "origin_denied" }) as Error,
     );
   });
 
+  it("answers to an address that it listens on", () => {
+    const { check, addAddress } = createHostCheck([]);
+    expect(() => check({ host: "192.168.7.7:80" })).toThrow("not answered");
+    addAddress("192.168.7.7");
+    expect(() => check({ host: "192.168.7.7:80" })).not.toThrow();
+    expect(() => check({ host: "192.168.7.8:80" })).toThrow("not answered");
+  });
+
   it("keeps few strangers in mind", () => {
-    const check = createHostCheck([]);
+    const { check } = createHostCheck([]);
     for (let index = 0; index < 3_000; index += 1) expect(() => check({ host: `h${index}` })).toThrow("not answered");
     expect(() => check({ host: "localhost" })).not.toThrow();
   });

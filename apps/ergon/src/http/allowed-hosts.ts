@@ -2,7 +2,12 @@ import { accessError } from "@ergon/core";
 
 const LOOPBACK = ["localhost", "127.0.0.1", "[::1]"];
 
-export type HostCheck = (headers: { readonly host?: string | undefined; readonly origin?: string | undefined }) => void;
+export type HostCheck = {
+  /** Throws `host_denied` or `origin_denied`. */
+  readonly check: (headers: { readonly host?: string | undefined; readonly origin?: string | undefined }) => void;
+  /** An address that we listen on: whoever asks by it has reached us, and no other name. */
+  readonly addAddress: (address: string) => void;
+};
 
 /**
  * Refuses requests that reached us under a foreign name (DNS rebinding) or from a foreign page. An entry is a host
@@ -21,7 +26,7 @@ export function createHostCheck(allowedHosts: readonly string[]): HostCheck {
     known.set(host, fits);
     return fits;
   };
-  return ({ host, origin }) => {
+  const check: HostCheck["check"] = ({ host, origin }) => {
     const asked = host?.toLowerCase();
     if (asked === undefined || !isKnown(asked)) {
       const hint = "Ask by a name of this machine, or add the name to ERGON_ALLOWED_HOSTS.";
@@ -32,6 +37,11 @@ export function createHostCheck(allowedHosts: readonly string[]): HostCheck {
     if (from !== undefined && (from === asked || matches(from, named))) return;
     throw accessError("origin_denied", `Pages of "${cut(origin)}" may not ask here.`);
   };
+  const addAddress = (address: string): void => {
+    entries.push(address.toLowerCase());
+    known.clear();
+  };
+  return { check, addAddress };
 }
 
 const MAX_KNOWN_HOSTS = 1_000;

@@ -3,7 +3,7 @@ import type { Socket } from "node:net";
 import { accessError, planError } from "@ergon/core";
 import type { Principal } from "@ergon/node";
 import type { FastifyReply, FastifyRequest } from "fastify";
-import { createHostCheck } from "./allowed-hosts.ts";
+import type { HostCheck } from "./allowed-hosts.ts";
 import { authenticate, authorize, ownerOf } from "./auth.ts";
 import type { HttpParts } from "./http-parts.ts";
 import { BODY_LIMITS, type BodyLimits, LOCAL_BODY_LIMITS } from "./json-body.ts";
@@ -19,7 +19,8 @@ declare module "fastify" {
   }
 }
 
-type DoorParts = Pick<HttpParts, "allowedHosts" | "tokens" | "clock" | "logger"> & {
+type DoorParts = Pick<HttpParts, "tokens" | "clock" | "logger"> & {
+  readonly hosts: HostCheck;
   readonly limiter: Limiter;
   readonly metrics: Metrics;
   readonly draining: AbortSignal;
@@ -48,14 +49,13 @@ const NOBODY: Principal = {
 };
 
 /** What every request passes on its way in, in this order: host, origin, token, scope, rate. */
-export function createDoor({ allowedHosts, tokens, clock, logger, limiter, metrics, draining }: DoorParts): Door {
-  const checkHost = createHostCheck(allowedHosts);
+export function createDoor({ hosts, tokens, clock, logger, limiter, metrics, draining }: DoorParts): Door {
   const guests = new WeakMap<FastifyRequest, Guest>();
   // Who sent the same header on the same connection before: only its own sender can find it here.
   const callers = new WeakMap<Socket, { readonly authorization: string | undefined; readonly principal: Principal }>();
 
   const admit = (request: FastifyRequest, access: Access): Guest => {
-    checkHost(request.headers);
+    hosts.check(request.headers);
     if (access === "open") return { principal: NOBODY, owner: "", leave: undefined };
     const principal = identify(request);
     if (draining.aborted)

@@ -11,6 +11,7 @@ import type { IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Logger } from "@ergon/core";
 import { fastify, type FastifyInstance, type FastifyRequest } from "fastify";
+import { createHostCheck } from "./allowed-hosts.ts";
 import { answerClientError, sendAnswer, sendProblem } from "./answers.ts";
 import { blobRoutes } from "./blobs.ts";
 import { capabilityRoutes } from "./capabilities.ts";
@@ -47,7 +48,8 @@ export function createHttpServer(parts: HttpParts): HttpServer {
   const streams = createEventStreams(parts.streamTimes);
   const limiter = createLimiter(parts.clock, parts.limits);
   const metrics = createMetrics({ activeRuns: parts.activeRuns, eventStreams: streams.count });
-  const door = createDoor({ ...parts, limiter, metrics, draining: draining.signal });
+  const hosts = createHostCheck(parts.allowedHosts);
+  const door = createDoor({ ...parts, hosts, limiter, metrics, draining: draining.signal });
   const isDraining = (): boolean => draining.signal.aborted;
   const routes = [
     ...sessionRoutes(parts),
@@ -82,7 +84,9 @@ export function createHttpServer(parts: HttpParts): HttpServer {
       await app.listen({ host, port });
       app.server.maxConnections = MAX_CONNECTIONS;
       const { address, port: bound, family } = app.server.address() as AddressInfo;
-      return `http://${family === "IPv6" ? `[${address}]` : address}:${bound}`;
+      const shown = family === "IPv6" ? `[${address}]` : address;
+      if (!EVERYWHERE.has(shown)) hosts.addAddress(shown);
+      return `http://${shown}:${bound}`;
     },
     close: async ({ graceMs = 0 } = {}) => {
       draining.abort();
@@ -95,6 +99,18 @@ export function createHttpServer(parts: HttpParts): HttpServer {
       clearTimeout(cut);
     },
   };
+}
+
+const EVERYWHERE: ReadonlyMap<string, string> = new Map([
+  ["0.0.0.0", "127.0.0.1"],
+  ["[::]", "[::1]"],
+]);
+
+/** How processes on this machine ask a server that listens at this address. */
+export function reachableHere(url: string): string {
+  const address = new URL(url);
+  address.hostname = EVERYWHERE.get(address.hostname) ?? address.hostname;
+  return address.origin;
 }
 
 function createApp({ requestTimes: times = REQUEST_TIMES, logger }: HttpParts): FastifyInstance {

@@ -1,4 +1,5 @@
-import { SessionId, storeError } from "@ergon/core";
+import { accessError, SessionId, storeError } from "@ergon/core";
+import { TokenName } from "../tokens/token-book.ts";
 
 /*
  * Names as parts of an address. What cannot be a name is refused here as the owner would refuse it: in an address ".."
@@ -13,4 +14,9 @@ export function sessionPath(sessionId: string): string {
 export function blobPath(id: string): string {
   if (!/^[0-9a-f]{64}$/.test(id)) throw storeError("blob_not_found", `No blob "${id}".`);
   return `/blobs/${id}`;
+}
+
+export function tokenPath(name: string): string {
+  if (!TokenName.safeParse(name).success) throw accessError("token_not_found", `No token "${name}".`);
+  return `/tokens/${encodeURIComponent(name)}`;
 }
