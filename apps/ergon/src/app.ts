@@ -1,5 +1,6 @@
-import type { Logger, ToolRegistry } from "@ergon/core";
-import type { CapabilityProblem, FolderInspection, LoadedPlans, Settings } from "@ergon/node";
+import type { Logger } from "@ergon/core";
+import type { FolderInspection, Settings } from "@ergon/node";
+import type { Capabilities } from "./capability-report.ts";
 import type { PlanBooks } from "./plan-shelf.ts";
 import type { Entrance, Workplace } from "./workplace.ts";
 
@@ -16,19 +17,4 @@ export type App = {
   readonly inspectData: () => Promise<FolderInspection & { readonly folder: string }>;
   /** Gives back the data folder and whatever else was taken. */
   readonly close: () => Promise<void>;
-};
-
-export type Capabilities = {
-  readonly registry: ToolRegistry;
-  readonly folders: readonly FolderReport[];
-  /** Of all folders, in their order. */
-  readonly problems: readonly CapabilityProblem[];
-};
-
-export type FolderReport = {
-  readonly folder: string;
-  readonly source: "builtin" | "named";
-  readonly tools: number;
-  readonly problems: readonly CapabilityProblem[];
-  readonly plans: () => Promise<LoadedPlans>;
 };

@@ -7,7 +7,7 @@ import {
   loadPack,
   type SharedModules,
 } from "@ergon/node";
-import type { Capabilities, FolderReport } from "./app.ts";
+import type { Capabilities, FolderReport } from "./capability-report.ts";
 
 export type CapabilitySources = {
   readonly registry: ToolRegistry;

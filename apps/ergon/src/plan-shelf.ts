@@ -1,6 +1,6 @@
 import type { AgenticPlan, PlanLookup } from "@ergon/core";
 import type { CapabilityProblem, LoadedPlan } from "@ergon/node";
-import type { Capabilities } from "./app.ts";
+import type { Capabilities } from "./capability-report.ts";
 
 export type PlanBooks = PlanLookup & {
   readonly all: readonly LoadedPlan[];

@@ -1,6 +1,6 @@
 import { afterEach, describe } from "vitest";
 import type { Engine } from "../src/ports/engine.ts";
-import { createEngineWorld, type EngineWorld } from "./engine/engine-world.ts";
+import { createEngineWorld, type EngineWorld, type OpenWorld } from "./engine/engine-world.ts";
 import { eventRules } from "./engine/events.ts";
 import { isolationRules } from "./engine/isolation.ts";
 import { readingRules } from "./engine/reading.ts";
@@ -8,7 +8,6 @@ import { runningRules } from "./engine/running.ts";
 import { waitRules } from "./engine/waits.ts";
 
 export type OpenedEngine = { readonly engine: Engine; readonly close: () => Promise<void> };
-export type OpenWorld = () => Promise<{ readonly engine: Engine; readonly world: EngineWorld }>;
 
 /** What every Engine must do. `open` gives one that works through the engine of a world that the suite makes. */
 export function engineContract(name: string, open: (world: EngineWorld) => Promise<OpenedEngine>): void {

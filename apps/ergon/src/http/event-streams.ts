@@ -12,7 +12,7 @@ import { SECURITY_HEADERS } from "./security-headers.ts";
 
 export type StreamTimes = { readonly heartbeatMs: number; readonly stallMs: number };
 
-export const STREAM_TIMES: StreamTimes = { heartbeatMs: 15_000, stallMs: 30_000 };
+const STREAM_TIMES: StreamTimes = { heartbeatMs: 15_000, stallMs: 30_000 };
 /** How soon a client that lost its stream should ask again. */
 const RETRY_MS = 1_000;
 

@@ -34,14 +34,15 @@ export type HttpParts = {
   readonly limits?: RequestLimits;
   readonly streamTimes?: StreamTimes;
   readonly requestTimes?: RequestTimes;
+  readonly maxConnections?: number;
 };
 
-export type Outbox = {
+type Outbox = {
   readonly lastSeq: () => Promise<number>;
   readonly read: (query: EventQuery) => Promise<readonly StoredEvent[]>;
 };
 
-export type ToolShelf = {
+type ToolShelf = {
   readonly list: () => readonly ToolSummary[];
   readonly call: (request: CallTool) => Promise<CalledTool>;
 };
@@ -55,7 +56,7 @@ export type CallTool = {
   readonly signal: AbortSignal;
 };
 
-export type CalledTool =
+type CalledTool =
   | { readonly kind: "finished"; readonly output: Json }
   | { readonly kind: "needs_approval"; readonly approvalId: string };
 

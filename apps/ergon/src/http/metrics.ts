@@ -8,7 +8,7 @@ export type Metrics = {
   readonly text: () => Promise<{ readonly text: string; readonly mediaType: string }>;
 };
 
-export type AnsweredRequest = {
+type AnsweredRequest = {
   readonly method: string;
   readonly route: string;
   readonly status: number;

@@ -46,7 +46,7 @@ export function openApiRoute(routes: readonly Route[], version: string): Route {
 }
 
 /** The OpenAPI 3.1 document of the routes: their schemas are the ones that check requests. */
-export function openApiDocument(routes: readonly Route[], version: string): Node {
+function openApiDocument(routes: readonly Route[], version: string): Node {
   const schemas = createSchemaBook();
   const paths: Record<string, Node> = {};
   for (const route of routes) {

@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { HttpParts } from "./http-parts.ts";
 import { BODY_LIMITS, MAX_DISCARDED_BYTES } from "./json-body.ts";
 import { REQUEST_LIMITS } from "./limits.ts";
+import { MAX_HEADER_BYTES } from "./server.ts";
 import { type Asked, FIRST_TOKEN, LOCAL_TOKEN, serve, type Served } from "./serve.fixture.ts";
 
 describe("the HTTP server", () => {
@@ -371,13 +372,23 @@ describe("the HTTP server", () => {
 
     it("what is no HTTP, too large a head, too slow a request", async () => {
       expect(await raw("nonsense\r\n\r\n")).toMatch(/^HTTP\/1.1 400 [^]*problem\+json[^]*This is not HTTP/);
-      expect(await raw(`GET / HTTP/1.1\r\nHost: localhost\r\nX: ${"x".repeat(17_000)}\r\n\r\n`)).toMatch(
+      expect(await raw(`GET / HTTP/1.1\r\nHost: localhost\r\nX: ${"x".repeat(MAX_HEADER_BYTES)}\r\n\r\n`)).toMatch(
         /^HTTP\/1.1 431 /,
       );
+      const small = `GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nX: ${"x".repeat(MAX_HEADER_BYTES - 200)}\r\n\r\n`;
+      expect(await raw(small)).toMatch(/^HTTP\/1.1 200 /);
       await open({ requestTimes: { headersMs: 200, requestMs: 400, idleMs: 1_000 } });
       expect(await raw("GET / HTTP/1.1\r\nHost: localh")).toMatch(/^HTTP\/1.1 408 /);
       expect(await raw(`${post("/sessions")}Content-Length: 10\r\n\r\n{`)).toMatch(/^HTTP\/1.1 408 /);
     });
+  });
+
+  it("takes no more connections than it may", async () => {
+    await open({ maxConnections: 2 });
+    const { port } = new URL(served.url);
+    const sockets = [1, 2, 3].map(() => connect(Number(port), "127.0.0.1").on("error", () => undefined));
+    await expect.poll(() => sockets.filter(({ destroyed }) => destroyed)).toHaveLength(1);
+    for (const socket of sockets) socket.destroy();
   });
 
   it("shows nothing of what it did not foresee, and logs it with its request id, without any token", async () => {

@@ -32,7 +32,7 @@ import { sessionRoutes } from "./sessions.ts";
 import { tokenRoutes } from "./tokens.ts";
 import { toolRoutes } from "./tools.ts";
 
-export const MAX_CONNECTIONS = 10_000;
+const MAX_CONNECTIONS = 10_000;
 export const MAX_HEADER_BYTES = 16 * 1024;
 const MAX_PARAM_LENGTH = 512;
 const IDLE_CHECK_MS = 20;
@@ -82,7 +82,7 @@ export function createHttpServer(parts: HttpParts): HttpServer {
   return {
     listen: async (host, port) => {
       await app.listen({ host, port });
-      app.server.maxConnections = MAX_CONNECTIONS;
+      app.server.maxConnections = parts.maxConnections ?? MAX_CONNECTIONS;
       const { address, port: bound, family } = app.server.address() as AddressInfo;
       const shown = family === "IPv6" ? `[${address}]` : address;
       if (!EVERYWHERE.has(shown)) hosts.addAddress(shown);

@@ -26,7 +26,7 @@ export type Terminal = {
 export type TerminalStreams = { readonly stdout: NodeJS.WriteStream; readonly stderr: NodeJS.WriteStream };
 
 export function createTerminal({ stdout, stderr }: TerminalStreams, json: boolean): Terminal {
-  const colored = (stream: NodeJS.WriteStream) => pc.createColors(stream.isTTY && pc.isColorSupported);
+  const colored = (stream: NodeJS.WriteStream) => pc.createColors(Boolean(stream.isTTY) && pc.isColorSupported);
   return {
     json,
     columns: stdout.isTTY ? stdout.columns : undefined,

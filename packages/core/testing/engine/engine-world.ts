@@ -6,6 +6,8 @@ import { createMemoryStateStore } from "../../src/memory/state-store.ts";
 import { createEngine, type EmbeddedEngine } from "../../src/plans/engine/engine.ts";
 import type { BlobStore } from "../../src/ports/blob-store.ts";
 import type { Clock } from "../../src/ports/clock.ts";
+import type { Engine } from "../../src/ports/engine.ts";
+import type { Engine } from "../../src/ports/engine.ts";
 import type { Ids } from "../../src/ports/ids.ts";
 import type { StateStore } from "../../src/ports/state-store.ts";
 import type { Json, JsonObject } from "../../src/schema/json.ts";
@@ -27,6 +29,12 @@ export type EngineWorld = {
   readonly release: () => void;
   readonly close: () => Promise<void>;
 };
+
+/** Gives an engine that works through the engine of a fresh world: that very one, or another form of it. */
+export type OpenWorld = () => Promise<{ readonly engine: Engine; readonly world: EngineWorld }>;
+
+/** Gives an engine that works through a world of its own. */
+export type OpenWorld = () => Promise<{ readonly engine: Engine; readonly world: EngineWorld }>;
 
 export type EngineWorldOptions = { readonly store?: StateStore; readonly blobs?: BlobStore };
 
@@ -108,7 +116,7 @@ const askFor = (id: string): PlanStep => ({
   inputSchema: { type: "object", properties: { n: { type: "integer" } }, required: ["n"], additionalProperties: false },
 });
 
-export const PLANS: readonly AgenticPlan[] = [
+const PLANS: readonly AgenticPlan[] = [
   planOf("echo", [callStep("call", "probe::echo", { value: { jsonPath: "$.promptInput.text" } }, "say"), say], {
     type: "object",
     properties: { text: { type: "string" } },

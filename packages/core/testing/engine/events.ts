@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Engine, FollowEvents } from "../../src/ports/engine.ts";
 import type { StoredEvent } from "../../src/schema/event.ts";
-import type { OpenWorld } from "../engine.contract.ts";
+import type { OpenWorld } from "./engine-world.ts";
 
 const owner = "ann";
 
@@ -31,6 +31,15 @@ export function eventRules(open: OpenWorld): void {
       for (const [index, { seq }] of all.slice(0, -1).entries()) {
         expect(await collect(engine, { owner, sessionId, afterSeq: seq }, isEnd)).toEqual(all.slice(index + 1));
       }
+    });
+
+    it("come whole when there are more than are read at once", async () => {
+      const { engine } = await open();
+      const { sessionId } = await engine.createSession({ owner });
+      const items = Array.from({ length: 120 }, (_, index) => index);
+      await engine.executePlan({ owner, sessionId, plan: "many", input: { items } });
+      const events = await collect(engine, { owner, sessionId, afterSeq: 0 }, isEnd);
+      expect(events.filter(({ type }) => type === "step-finished").length).toBeGreaterThanOrEqual(items.length);
     });
 
     it("of all sessions come in one stream", async () => {

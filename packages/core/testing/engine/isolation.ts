@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { OpenWorld } from "../engine.contract.ts";
+import type { OpenWorld } from "./engine-world.ts";
 import { collect, isEnd } from "./events.ts";
 
 export function isolationRules(open: OpenWorld): void {

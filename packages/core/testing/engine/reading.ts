@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { HistoryEntry, SessionCore } from "../../src/schema/session.ts";
-import type { OpenWorld } from "../engine.contract.ts";
+import type { OpenWorld } from "./engine-world.ts";
 
 const owner = "ann";
 

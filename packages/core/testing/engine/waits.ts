@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Engine } from "../../src/ports/engine.ts";
-import type { OpenWorld } from "../engine.contract.ts";
+import type { OpenWorld } from "./engine-world.ts";
 
 const owner = "ann";
 

@@ -218,18 +218,6 @@ async function warm(gate: ToolGate): Promise<void> {
 /** Lets everything that needs no outside event happen. */
 function quiet(): Promise<void> {
   return new Promise((resolve) => {
-    turns.resolvers.push(resolve);
-    turns.port.postMessage(null);
+    setImmediate(resolve);
   });
-}
-
-/** One turn of the event loop per message; one channel for all, because opening one costs more than a turn. */
-const turns = openTurns();
-
-function openTurns() {
-  const resolvers: (() => void)[] = [];
-  const { port1, port2 } = new MessageChannel();
-  port1.addEventListener("message", () => resolvers.shift()?.());
-  port1.start();
-  return { port: port2, resolvers };
 }
