@@ -15,11 +15,11 @@ const Operation = z.object({
 });
 const Document = z.object({ paths: z.record(z.string(), z.record(z.string(), Operation)) });
 
-export type CallOptions = {
+type CallOptions = {
   readonly params?: Readonly<Record<string, string | number>>;
   readonly body?: unknown;
 };
-export type Called = {
+type Called = {
   readonly status: number;
   readonly body: Readonly<Record<string, unknown>>;
   readonly bytes: Uint8Array;

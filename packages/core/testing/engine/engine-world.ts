@@ -7,7 +7,6 @@ import { createEngine, type EmbeddedEngine } from "../../src/plans/engine/engine
 import type { BlobStore } from "../../src/ports/blob-store.ts";
 import type { Clock } from "../../src/ports/clock.ts";
 import type { Engine } from "../../src/ports/engine.ts";
-import type { Engine } from "../../src/ports/engine.ts";
 import type { Ids } from "../../src/ports/ids.ts";
 import type { StateStore } from "../../src/ports/state-store.ts";
 import type { Json, JsonObject } from "../../src/schema/json.ts";
@@ -31,9 +30,6 @@ export type EngineWorld = {
 };
 
 /** Gives an engine that works through the engine of a fresh world: that very one, or another form of it. */
-export type OpenWorld = () => Promise<{ readonly engine: Engine; readonly world: EngineWorld }>;
-
-/** Gives an engine that works through a world of its own. */
 export type OpenWorld = () => Promise<{ readonly engine: Engine; readonly world: EngineWorld }>;
 
 export type EngineWorldOptions = { readonly store?: StateStore; readonly blobs?: BlobStore };

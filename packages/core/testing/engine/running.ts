@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { ErgonError } from "../../src/errors/ergon-error.ts";
 import type { AgenticPlan } from "../../src/schema/plan.ts";
-import type { OpenWorld } from "./engine-world.ts";
 import { callStep, type OpenWorld, planOf } from "./engine-world.ts";
 
 const owner = "ann";

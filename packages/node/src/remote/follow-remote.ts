@@ -4,9 +4,9 @@ import { callRemote, guarded, ownerGone, type RemoteTarget } from "./remote-call
 import { readServerSentEvents } from "./server-sent-events.ts";
 
 /** The owner sends a sign of life every 15 seconds; a silence longer than this is a dead connection. */
-export const MAX_SILENCE_MS = 45_000;
+const MAX_SILENCE_MS = 45_000;
 /** Tries in a row that brought no event, before the owner counts as gone. */
-export const MAX_FRUITLESS_TRIES = 5;
+const MAX_FRUITLESS_TRIES = 5;
 const FIRST_PAUSE_MS = 20;
 
 /** Goes on behind the last event it saw when the connection breaks, for as long as the owner lives. */

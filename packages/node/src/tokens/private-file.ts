@@ -4,7 +4,7 @@ import { link, mkdir, open, rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
 
 /** Files with secrets: only their owner reads them, and they are whole or absent, also after a crash. */
-export const PRIVATE_MODE = 0o600;
+const PRIVATE_MODE = 0o600;
 const PRIVATE_FOLDER_MODE = 0o700;
 /** Absent on Windows, where nobody but an administrator makes symbolic links. */
 const NO_FOLLOW = constants.O_NOFOLLOW ?? 0;

@@ -14,7 +14,7 @@ import { historyEntry, outputOf, storedValue } from "./run-data.ts";
 
 export const HISTORY_PAGE = 1_000;
 /** What a reader of events that does not go on may keep in memory. */
-export const FOLLOW_PAGE = 100;
+const FOLLOW_PAGE = 100;
 
 /** The reading half of the engine. */
 export type SessionReader = Pick<Engine, "readSession" | "listSessions" | "follow" | "readBlob"> & {
