@@ -58,7 +58,7 @@ export function temporaryFolder(): {
 }
 
 /** Without anything that would set Ergon up: a test says itself what it sets. */
-function plainEnvironment(): NodeJS.ProcessEnv {
+export function plainEnvironment(): NodeJS.ProcessEnv {
   const foreign = Object.entries(process.env).filter(
     ([name]) => !/^(ERGON|FSDD|MCP|SUPABASE|npm|VITEST|NODE)_|_API_KEY$/i.test(name),
   );
