@@ -20,7 +20,7 @@ export type ReferenceEntry = {
   readonly result: CallAnswer;
   readonly planStepId: string;
 };
-export type Asked = { readonly position: Position; readonly stepId: string; readonly message: string };
+type Asked = { readonly position: Position; readonly stepId: string; readonly message: string };
 export type ReferenceRun = {
   readonly context: JsonObject;
   /** Oldest first, without timestamps. */

@@ -71,7 +71,7 @@ export function seededWorld(seed: number): World {
   };
 }
 
-export function slotOf(position: Position): number {
+function slotOf(position: Position): number {
   return position.at(-1) ?? 0;
 }
 
