@@ -31,10 +31,7 @@ export const ActionResponse = z.object({
     })
     .optional(),
   dataForDownstreamPrompt: z
-    .record(
-      z.string(),
-      z.object({ dataSummary: z.string(), structured: Json, truncated: z.boolean() }),
-    )
+    .record(z.string(), z.object({ dataSummary: z.string(), structured: Json, truncated: z.boolean() }))
     .optional(),
 });
 export type ActionResponse = z.infer<typeof ActionResponse>;

@@ -14,7 +14,11 @@ export const MCPServerConfig = z.object({
   timeoutMs: z.int().positive().optional(),
   autoApprove: z.union([z.boolean(), z.array(z.string())]).optional(),
   access: z
-    .object({ read: z.array(z.string()).optional(), write: z.array(z.string()).optional(), network: z.boolean().optional() })
+    .object({
+      read: z.array(z.string()).optional(),
+      write: z.array(z.string()).optional(),
+      network: z.boolean().optional(),
+    })
     .optional(),
   trusted: z.boolean().optional(),
   enabled: z.boolean(),

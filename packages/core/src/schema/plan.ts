@@ -10,12 +10,24 @@ export const MAX_RETRY_ATTEMPTS = 100;
 export const MAX_CONCURRENCY = 256;
 export const MAX_TIMEOUT_MS = 86_400_000;
 
-export const PlanId = z.string().min(1).max(128).regex(/^[A-Za-z0-9][A-Za-z0-9_.:-]*$/);
-export const StepId = z.string().min(1).max(128).regex(/^[A-Za-z0-9][A-Za-z0-9_.:-]*$/);
+export const PlanId = z
+  .string()
+  .min(1)
+  .max(128)
+  .regex(/^[A-Za-z0-9][A-Za-z0-9_.:-]*$/);
+export const StepId = z
+  .string()
+  .min(1)
+  .max(128)
+  .regex(/^[A-Za-z0-9][A-Za-z0-9_.:-]*$/);
 export type StepId = z.infer<typeof StepId>;
 
 /** A key of the session context that a plan writes; `__proto__` and its kin are not names. */
-export const ContextKey = z.string().min(1).max(128).regex(/^(?!__)[A-Za-z_][A-Za-z0-9_.:-]*$/);
+export const ContextKey = z
+  .string()
+  .min(1)
+  .max(128)
+  .regex(/^(?!__)[A-Za-z_][A-Za-z0-9_.:-]*$/);
 
 export const ContextValuePointer = z.strictObject({
   jsonPath: z.string().min(1),

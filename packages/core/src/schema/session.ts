@@ -2,7 +2,11 @@ import { z } from "zod";
 import { ErrorRecord } from "./error.ts";
 import { Json, JsonSchema } from "./json.ts";
 
-export const SessionId = z.string().min(1).max(128).regex(/^[A-Za-z0-9][A-Za-z0-9_.:-]*$/);
+export const SessionId = z
+  .string()
+  .min(1)
+  .max(128)
+  .regex(/^[A-Za-z0-9][A-Za-z0-9_.:-]*$/);
 export type SessionId = z.infer<typeof SessionId>;
 
 /** Spec 4's six, plus `cancelled`. */

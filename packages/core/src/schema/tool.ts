@@ -12,7 +12,10 @@ export const ToolId = z
   .string()
   .min(1)
   .max(MAX_TOOL_ID_LENGTH)
-  .regex(/^[A-Za-z0-9](?:[A-Za-z0-9_.-]|::)*$/, "letters, digits, '_', '-', '.' and '::' only, starting with a letter or digit");
+  .regex(
+    /^[A-Za-z0-9](?:[A-Za-z0-9_.-]|::)*$/,
+    "letters, digits, '_', '-', '.' and '::' only, starting with a letter or digit",
+  );
 export type ToolId = z.infer<typeof ToolId>;
 
 /** Spec 4's tool definition, with what Ergon adds. */
