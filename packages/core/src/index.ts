@@ -142,11 +142,12 @@ export { afterPrefix } from "./memory/byte-order.ts";
 export { createSystemClock } from "./memory/clock.ts";
 export { type BatchOutcome, createCommitQueue } from "./memory/commit-queue.ts";
 export {
+  type BlobText,
   type CommitRows,
   type ContextText,
-  type JournalIntent,
-  type JournalOutcome,
+  type EnergyText,
   type JournalText,
+  type SessionRow,
 } from "./memory/commit-rows.ts";
 export { createIds } from "./memory/ids.ts";
 export { createMemoryLogger, silentLogger } from "./memory/logger.ts";
@@ -160,6 +161,7 @@ export {
   sessionCursor,
   writeScopeCursor,
 } from "./memory/store-refusals.ts";
+export { journalRow, storedEvent } from "./memory/stored-rows.ts";
 export { type CostModel, createCostModel, type PricedTool } from "./energy/cost-model.ts";
 export { createEnergyLedger, type EnergyLedger, MAX_PENDING_ROWS } from "./energy/ledger.ts";
 export {

@@ -23,7 +23,7 @@ describe("the commit queue", () => {
   it("hands over no more text at once than a transaction may take", async () => {
     const { queue, batches } = openQueue();
     const half = MAX_BATCH_CHARS / 2;
-    await Promise.all([half, half, 20].map((chars) => queue.commit(sized(chars))));
+    await Promise.all([half, half, 100].map((chars) => queue.commit(sized(chars))));
     expect(batches.map((batch) => batch.length)).toEqual([2, 1]);
   });
 
@@ -32,9 +32,9 @@ describe("the commit queue", () => {
     const waiting = Array.from({ length: MAX_QUEUED_CHARS / MAX_BATCH_CHARS }, () =>
       queue.commit(sized(MAX_BATCH_CHARS)),
     );
-    await expect(queue.commit(sized(20))).rejects.toMatchObject({ code: "store_unavailable", retryable: true });
+    await expect(queue.commit(sized(100))).rejects.toMatchObject({ code: "store_unavailable", retryable: true });
     await Promise.all(waiting);
-    await queue.commit(sized(20));
+    await queue.commit(sized(100));
   });
 
   it("gives each commit its own outcome", async () => {
@@ -82,6 +82,7 @@ function named(name: string): Commit {
 }
 
 function sized(chars: number): Commit {
-  const text = "x".repeat(chars - '{"text":""}'.length);
-  return { sessionId: "", owner: "ada", events: [{ type: "tools-changed", at: "", data: { text } }] };
+  const event = { type: "tools-changed", at: "", data: { text: "" } } as const;
+  const text = "x".repeat(chars - JSON.stringify(event).length);
+  return { sessionId: "", owner: "ada", events: [{ ...event, data: { text } }] };
 }

@@ -1,8 +1,7 @@
 import type { Commit, ContextWrite, JournalWrite, SessionWrite } from "../ports/state-store.ts";
-import type { EnergyCause } from "../schema/energy.ts";
-import type { EventType } from "../schema/event.ts";
+import type { EnergyRow } from "../schema/energy.ts";
+import type { NewEvent } from "../schema/event.ts";
 import type { SessionStatus } from "../schema/session.ts";
-import type { Effects } from "../schema/tool.ts";
 import { checkCount, checkKey, checkNumber, invalid, type Measured, write } from "./commit-checks.ts";
 
 /** One commit writes at most this many rows. */
@@ -20,11 +19,11 @@ export type CommitRows = {
   readonly dropScopes: readonly string[];
   readonly context: readonly ContextText[];
   readonly journal: readonly JournalText[];
-  readonly energy: readonly EnergyText[];
+  readonly energy: EnergyText | undefined;
   readonly blobs: readonly BlobText[];
-  readonly events: readonly EventText[];
+  /** Each as JSON of type, time and data. */
+  readonly events: readonly string[];
   readonly cursor: { readonly name: string; readonly seq: number } | undefined;
-  readonly energyUnits: number;
   readonly chars: number;
 };
 
@@ -45,36 +44,16 @@ export type ContextText = {
   readonly ord: string | null;
   readonly value: string | null;
 };
-export type JournalIntent = {
-  readonly scope: string;
-  readonly stepId: string | null;
-  readonly toolId: string;
-  readonly effects: Effects;
-  readonly key: string;
-  readonly argsHash: string;
-  readonly request: string;
-  readonly startedAt: string;
-};
-export type JournalOutcome = {
-  readonly state: "finished" | "failed" | "unknown";
-  readonly result: string;
-  readonly finishedAt: string;
-  readonly energyUnits: number;
-};
+/** One write of the journal, as the JSON that a row keeps: what was asked, and what came of it. */
 export type JournalText = {
   readonly ord: string;
-  readonly intent: JournalIntent | undefined;
-  readonly outcome: JournalOutcome | undefined;
+  readonly stepId: string | null;
+  readonly intent: string | undefined;
+  readonly outcome: string | undefined;
 };
-type EnergyText = {
-  readonly at: string;
-  readonly cause: EnergyCause;
-  readonly units: number;
-  readonly toolId: string | null;
-  readonly reference: string | null;
-};
+/** Ledger rows as one JSON array, with their number and sum. */
+export type EnergyText = { readonly rows: number; readonly units: number; readonly text: string };
 export type BlobText = { readonly id: string; readonly bytes: number; readonly mediaType: string; readonly at: string };
-export type EventText = { readonly type: EventType; readonly at: string; readonly data: string };
 
 /**
  * The door that every store shares: throws `commit_invalid` for what no store may take, and measures the commit.
@@ -110,16 +89,7 @@ export function commitRows(commit: Commit): CommitRows {
     dropScopes: dropScopes === undefined ? NONE : dropScopes.map((scope) => checkKey(commit, "scope", scope)),
     context: context === undefined ? NONE : context.map((row) => contextText(commit, row, text)),
     journal: journal === undefined ? NONE : journal.map((row) => journalText(commit, row, text)),
-    energy:
-      energy === undefined
-        ? NONE
-        : energy.map((row) => ({
-            at: checkKey(commit, "time", row.at),
-            cause: row.cause,
-            units: checkNumber(commit, "energy units", row.units),
-            toolId: row.toolId === undefined ? null : checkKey(commit, "tool id", row.toolId),
-            reference: row.reference === undefined ? null : checkKey(commit, "reference", row.reference),
-          })),
+    energy: energy === undefined || energy.length === 0 ? undefined : energyText(commit, energy, text),
     blobs:
       blobs === undefined
         ? NONE
@@ -129,14 +99,7 @@ export function commitRows(commit: Commit): CommitRows {
             mediaType: checkKey(commit, "media type", ref.mediaType),
             at: checkKey(commit, "time", at),
           })),
-    events:
-      events === undefined
-        ? NONE
-        : events.map(({ type, at, data }) => ({
-            type,
-            at: checkKey(commit, "time", at),
-            data: write(commit, "event", data, text),
-          })),
+    events: events === undefined ? NONE : events.map((event) => eventText(commit, event, text)),
     cursor:
       cursor === undefined
         ? undefined
@@ -144,7 +107,6 @@ export function commitRows(commit: Commit): CommitRows {
             name: checkKey(commit, "cursor name", cursor.name),
             seq: checkCount(commit, "cursor", cursor.seq),
           },
-    energyUnits: energy === undefined ? 0 : energy.reduce((sum, row) => sum + row.units, 0),
     // Last: by now everything was written and counted.
     chars: text.chars,
   };
@@ -203,32 +165,51 @@ function contextText(commit: Commit, row: ContextWrite, text: Measured): Context
 }
 
 function journalText(commit: Commit, row: JournalWrite, text: Measured): JournalText {
-  const finishedAt = row.kind === "whole" ? row.finishedAt : row.at;
+  const stepId = row.kind === "finish" || row.stepId === undefined ? null : checkKey(commit, "step id", row.stepId);
   return {
     ord: checkKey(commit, "position", row.ord),
-    intent:
-      row.kind === "finish"
-        ? undefined
-        : {
-            scope: checkKey(commit, "scope", row.scope),
-            stepId: row.stepId === undefined ? null : checkKey(commit, "step id", row.stepId),
-            toolId: checkKey(commit, "tool id", row.toolId),
-            effects: row.effects,
-            key: checkKey(commit, "idempotency key", row.key),
-            argsHash: checkKey(commit, "args hash", row.argsHash),
-            request: write(commit, "request", row.request, text),
-            startedAt: checkKey(commit, "time", row.at),
-          },
-    outcome:
-      row.kind === "start"
-        ? undefined
-        : {
-            state: row.state,
-            result: write(commit, "result", row.result, text),
-            finishedAt: checkKey(commit, "time", finishedAt),
-            energyUnits: checkNumber(commit, "energy units", row.energyUnits),
-          },
+    stepId,
+    intent: row.kind === "finish" ? undefined : intentText(commit, row, text),
+    outcome: row.kind === "start" ? undefined : outcomeText(commit, row, text),
   };
+}
+
+/** The fields of a journal row that are there from its start, under the names that the row has. */
+function intentText(commit: Commit, row: Exclude<JournalWrite, { kind: "finish" }>, text: Measured): string {
+  const { scope, stepId, toolId, effects, key, argsHash, request } = row;
+  checkKey(commit, "scope", scope);
+  checkKey(commit, "tool id", toolId);
+  checkKey(commit, "idempotency key", key);
+  checkKey(commit, "args hash", argsHash);
+  const startedAt = checkKey(commit, "time", row.at);
+  if (request === undefined) throw invalid(commit, "has a request that is not JSON");
+  return write(commit, "request", { scope, stepId, toolId, effects, key, argsHash, request, startedAt }, text);
+}
+
+/** Those that its end brings. */
+function outcomeText(commit: Commit, row: Exclude<JournalWrite, { kind: "start" }>, text: Measured): string {
+  const { state, result } = row;
+  const finishedAt = checkKey(commit, "time", row.kind === "whole" ? row.finishedAt : row.at);
+  const energyUnits = checkNumber(commit, "energy units", row.energyUnits);
+  if (result === undefined) throw invalid(commit, "has a result that is not JSON");
+  return write(commit, "result", { state, result, finishedAt, energyUnits }, text);
+}
+
+function eventText(commit: Commit, { type, at, data }: NewEvent, text: Measured): string {
+  checkKey(commit, "time", at);
+  if (data === undefined) throw invalid(commit, "has an event that is not JSON");
+  return write(commit, "event", { type, at, data }, text);
+}
+
+function energyText(commit: Commit, rows: readonly EnergyRow[], text: Measured): EnergyText {
+  let units = 0;
+  for (const row of rows) {
+    checkKey(commit, "time", row.at);
+    units += checkNumber(commit, "energy units", row.units);
+    if (row.toolId !== undefined) checkKey(commit, "tool id", row.toolId);
+    if (row.reference !== undefined) checkKey(commit, "reference", row.reference);
+  }
+  return { rows: rows.length, units, text: write(commit, "energy row", rows, text) };
 }
 
 function sizeOf(rows: readonly unknown[] | undefined): number {

@@ -1,9 +1,10 @@
 import type { ContextRow, JournalQuery, JournalRow, SessionRecord } from "../ports/state-store.ts";
 import type { Json } from "../schema/json.ts";
-import type { SessionCore, StepResult } from "../schema/session.ts";
-import type { CommitRows, ContextText, JournalIntent, JournalOutcome, JournalText, SessionRow } from "./commit-rows.ts";
+import type { SessionCore } from "../schema/session.ts";
+import type { CommitRows, ContextText, JournalText, SessionRow } from "./commit-rows.ts";
 import { afterPrefix } from "./byte-order.ts";
 import { createSortedMap, type SortedMap } from "./sorted-map.ts";
+import { journalRow } from "./stored-rows.ts";
 import { checkWhole, pageLimit, refuse } from "./store-refusals.ts";
 
 /** One session of the memory store. Values are kept as text, so that no reader shares an object with another. */
@@ -17,7 +18,11 @@ export type MemorySession = {
   readonly byStep: Map<string, SortedMap<JournalEntry>>;
 };
 
-export type JournalEntry = { readonly intent: JournalIntent; readonly outcome: JournalOutcome | undefined };
+export type JournalEntry = {
+  readonly stepId: string | null;
+  readonly intent: string;
+  readonly outcome: string | undefined;
+};
 
 export function newSession(n: number, owner: string, row: SessionRow): MemorySession {
   return {
@@ -48,16 +53,17 @@ export function checkJournal(
   }
 }
 
-export function writeJournal(session: MemorySession, { ord, intent: given, outcome }: JournalText): void {
-  const intent = given ?? session.journal.get(ord)?.intent;
-  if (intent === undefined) return;
-  const entry = { intent, outcome };
+export function writeJournal(session: MemorySession, { ord, stepId: given, intent, outcome }: JournalText): void {
+  const begun = intent === undefined ? session.journal.get(ord) : { stepId: given, intent };
+  if (begun === undefined) return;
+  const { stepId } = begun;
+  const entry = { stepId, intent: begun.intent, outcome };
   session.journal.set(ord, entry);
-  if (intent.stepId === null) return;
-  let ofStep = session.byStep.get(intent.stepId);
+  if (stepId === null) return;
+  let ofStep = session.byStep.get(stepId);
   if (ofStep === undefined) {
     ofStep = createSortedMap();
-    session.byStep.set(intent.stepId, ofStep);
+    session.byStep.set(stepId, ofStep);
   }
   ofStep.set(ord, entry);
 }
@@ -93,7 +99,7 @@ export function readJournal(session: MemorySession, query: JournalQuery): Journa
       continue;
     }
     if (found.length >= limit) break;
-    found.push(journalRow(ord, entry));
+    found.push(journalRow(ord, entry.intent, entry.outcome));
   }
   return found;
 }
@@ -167,18 +173,5 @@ function contextRow({ scope, key, implicit, ord, value }: ContextText): ContextR
     key,
     ...(implicit ? { implicit } : {}),
     value: ord === null ? { kind: "inline", value: JSON.parse(value ?? "null") as Json } : { kind: "output", ord },
-  };
-}
-
-export function journalRow(ord: string, { intent, outcome }: JournalEntry): JournalRow {
-  const { stepId, request, ...rest } = intent;
-  return {
-    ord,
-    ...rest,
-    ...(stepId === null ? {} : { stepId }),
-    request: JSON.parse(request) as Json,
-    ...(outcome === undefined
-      ? { state: "started", energyUnits: 0 }
-      : { ...outcome, result: JSON.parse(outcome.result) as StepResult }),
   };
 }

@@ -1,14 +1,12 @@
 import { type ErgonError, toErgonError } from "../errors/ergon-error.ts";
 import type { Logger } from "../ports/logger.ts";
 import type { BlobRow, CommitReceipt, StateStore } from "../ports/state-store.ts";
-import type { StoredEvent } from "../schema/event.ts";
-import type { JsonObject } from "../schema/json.ts";
+import type { NewEvent, StoredEvent } from "../schema/event.ts";
 import type { AgenticPlan } from "../schema/plan.ts";
 import { createCommitQueue } from "./commit-queue.ts";
-import type { BlobText, CommitRows, EventText } from "./commit-rows.ts";
+import type { BlobText, CommitRows } from "./commit-rows.ts";
 import {
   checkJournal,
-  journalRow,
   type MemorySession,
   newSession,
   readJournal,
@@ -19,6 +17,7 @@ import {
   writeJournal,
 } from "./memory-session.ts";
 import { createEnergySums } from "./energy-totals.ts";
+import { journalRow, storedEvent } from "./stored-rows.ts";
 import {
   checkWhole,
   pageLimit,
@@ -44,7 +43,7 @@ export function createMemoryStateStore(options: { readonly logger?: Logger } = {
     apply: (batch) => {
       const before = events.length;
       const receipts = batch.map((rows) => attempt(() => applyCommit(rows)));
-      return { receipts, events: queue.watched() ? events.slice(before).map(storedEvent) : [] };
+      return { receipts, events: queue.watched() ? events.slice(before).map(read) : [] };
     },
   });
 
@@ -91,9 +90,9 @@ export function createMemoryStateStore(options: { readonly logger?: Logger } = {
       const owned = blobs.get(blob.id) ?? [];
       if (!owned.some((row) => row.owner === owner)) blobs.set(blob.id, [...owned, { ...blob, owner }]);
     }
-    for (const event of rows.events) events.push({ ...event, seq: events.length + 1, owner, sessionId });
+    for (const text of rows.events) events.push({ text, seq: events.length + 1, owner, sessionId });
     if (rows.cursor !== undefined) cursors.set(rows.cursor.name, rows.cursor.seq);
-    energy.add(sessionId, owner, { units: rows.energyUnits, rows: rows.energy.length });
+    if (rows.energy !== undefined) energy.add(sessionId, owner, rows.energy);
   }
 
   /** Every read is refused once the store is closed, and fails as a rejection. */
@@ -148,7 +147,7 @@ export function createMemoryStateStore(options: { readonly logger?: Logger } = {
     readJournalRow: (sessionId, ord) =>
       reading(() => {
         const entry = sessions.get(sessionId)?.journal.get(ord);
-        return entry === undefined ? undefined : journalRow(ord, entry);
+        return entry === undefined ? undefined : journalRow(ord, entry.intent, entry.outcome);
       }),
     readEvents: (query) =>
       reading(() => {
@@ -159,7 +158,7 @@ export function createMemoryStateStore(options: { readonly logger?: Logger } = {
           if (event === undefined) break;
           if (query.owner !== undefined && event.owner !== query.owner) continue;
           if (query.sessionId !== undefined && event.sessionId !== query.sessionId) continue;
-          found.push(storedEvent(event));
+          found.push(read(event));
         }
         return found;
       }),
@@ -176,11 +175,10 @@ export function createMemoryStateStore(options: { readonly logger?: Logger } = {
   };
 }
 
-type StoredText = EventText & { readonly seq: number; readonly owner: string; readonly sessionId: string };
+type StoredText = { readonly text: string; readonly seq: number; readonly owner: string; readonly sessionId: string };
 
-function storedEvent({ data, sessionId, ...event }: StoredText): StoredEvent {
-  const stored = { ...event, data: JSON.parse(data) as JsonObject };
-  return sessionId === "" ? stored : { ...stored, sessionId };
+function read({ text, seq, owner, sessionId }: StoredText): StoredEvent {
+  return storedEvent(JSON.parse(text) as NewEvent, seq, owner, sessionId);
 }
 
 function blobRow({

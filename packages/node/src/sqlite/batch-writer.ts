@@ -1,54 +1,123 @@
 import type { DatabaseSync } from "node:sqlite";
-import type { BatchOutcome, CommitReceipt, CommitRows, ErgonError, JsonObject, StoredEvent } from "@ergon/core";
-import { createCommitWriter } from "./commit-writer.ts";
+import {
+  type BatchOutcome,
+  type CommitReceipt,
+  type CommitRows,
+  type ErgonError,
+  type NewEvent,
+  storedEvent,
+  type StoredEvent,
+} from "@ergon/core";
+import { createCommitCheck } from "./check-commit.ts";
+import { foldTail } from "./fold.ts";
+import { createSessionDirectory } from "./session-directory.ts";
 import { fromSqlite } from "./sqlite-errors.ts";
+import { createTail, type Tail } from "./tail.ts";
+import { readTailText, tailText } from "./tail-text.ts";
 import { createWriteStatements } from "./write-statements.ts";
 
 /*
- * Writes batches of commits.
+ * Writes batches of commits: into the tail, and from time to time the whole tail into the tables.
  *
- * W1  A batch is one transaction. When one of its commits fails after a statement ran, all is rolled back and each
- *     commit is tried in a transaction of its own: only the guilty one is refused (S4).
- * W2  A commit that is refused before its first statement (a fence, a second finish) costs its neighbours nothing.
- * W3  What was remembered of sessions and event numbers is forgotten with the transaction it came from.
+ * W1  A batch is one transaction. When it cannot be written, each of its commits is tried in a transaction of its own:
+ *     only the guilty one is refused (S4).
+ * W2  A commit that is refused for what it says (a fence, a second finish) is refused before the transaction.
+ * W3  What memory has of the tail is what the tail has: a transaction that came to nothing is taken out of it again.
+ * W4  The tail is bounded: past its bounds it is folded together with the batch, which then needs no row in it.
  */
 export type BatchWriter = {
   /** Never throws: a batch that could not be written is an outcome. */
   readonly apply: (batch: readonly CommitRows[]) => BatchOutcome;
-  readonly lastSeq: () => number;
+  readonly tail: () => Tail;
+  /** Puts everything into the tables; throws when the disk does not take it, and then nothing has changed. */
+  readonly fold: () => void;
+  /** The same for somebody who is about to read. */
+  readonly foldToRead: () => void;
 };
 
 /** `effects`: transactions with a commit that asks for it are synced to the disk; `always`: all are. */
 export type Fsync = "effects" | "always";
 
+/** What the tail may hold before it is folded. */
+export const MAX_TAIL_COMMITS = 500;
+export const MAX_TAIL_CHARS = 1024 * 1024;
+/** A reader that folds a tail shorter than this will read again soon: the next batches go straight to the tables. */
+const SHORT_TAIL_COMMITS = 8;
+const DIRECT_BATCHES = 16;
+
 export function createBatchWriter(db: DatabaseSync, fsync: Fsync, watched: () => boolean): BatchWriter {
   const statements = createWriteStatements(db);
-  const writer = createCommitWriter(db, statements);
+  const tail = createTail(createSessionDirectory(db), {
+    lastSeq: highest(db, "SELECT max(seq) AS highest FROM events"),
+    lastN: highest(db, "SELECT max(n) AS highest FROM sessions"),
+  });
+  const check = createCommitCheck(db, tail);
   let synced = false;
+  let direct = 0;
+  for (const row of db.prepare("SELECT commits FROM tail ORDER BY id").all()) {
+    for (const rows of readTailText(String(row["commits"]))) tail.add(rows);
+  }
 
   /** Undefined when several commits were tried and one spoilt it. */
   function transaction(batch: readonly CommitRows[]): BatchOutcome | undefined {
-    const before = writer.lastSeq();
+    const before = tail.now();
+    const kept = before.commits.length;
+    const lastSeq = before.lastSeq;
+    const receipts = batch.map(attempt);
+    const added = before.commits.slice(kept);
     try {
-      setSync(fsync === "always" || batch.some(({ durable }) => durable));
-      statements.begin.run();
-      const receipts = batch.map(attempt);
-      statements.commit.run();
-      return { receipts, events: watched() ? eventsOf(batch, receipts, before) : [] };
+      if (added.length > 0) write(added);
     } catch (thrown) {
       rollback();
-      writer.rewind(before);
+      tail.keep(kept);
       return batch.length > 1 ? undefined : { receipts: [fromSqlite(thrown, "writing a commit")], events: [] };
     }
+    return { receipts, events: watched() ? eventsOf(added, lastSeq) : [] };
   }
 
   function attempt(rows: CommitRows): CommitReceipt | ErgonError {
     try {
-      return writer.write(rows);
+      check(rows);
     } catch (thrown) {
-      if (writer.touched()) throw thrown;
-      return fromSqlite(thrown, "writing a commit");
+      return fromSqlite(thrown, "checking a commit");
     }
+    const session = tail.add(rows);
+    return { version: session?.version ?? 0, lastSeq: tail.now().lastSeq };
+  }
+
+  function write(added: readonly CommitRows[]): void {
+    setSync(fsync === "always" || added.some(({ durable }) => durable));
+    const { commits, chars } = tail.now();
+    if (direct > 0 || commits.length > MAX_TAIL_COMMITS || chars > MAX_TAIL_CHARS) {
+      if (direct > 0) direct -= 1;
+      foldNow();
+    } else {
+      statements.addTail.run(tailText(added));
+    }
+  }
+
+  function foldNow(): void {
+    statements.begin.run();
+    foldTail(statements, tail.now());
+    statements.commit.run();
+    tail.clear();
+  }
+
+  function fold(): void {
+    if (tail.now().commits.length === 0) return;
+    try {
+      setSync(false);
+      foldNow();
+    } catch (thrown) {
+      rollback();
+      throw thrown;
+    }
+  }
+
+  function foldToRead(): void {
+    const { length } = tail.now().commits;
+    fold();
+    if (length > 0 && length < SHORT_TAIL_COMMITS) direct = DIRECT_BATCHES;
   }
 
   /** Some errors make SQLite end the transaction itself. */
@@ -76,18 +145,22 @@ export function createBatchWriter(db: DatabaseSync, fsync: Fsync, watched: () =>
         events: alone.flatMap((outcome) => outcome?.events ?? []),
       };
     },
-    lastSeq: writer.lastSeq,
+    tail: tail.now,
+    fold,
+    foldToRead,
   };
 }
 
-function eventsOf(batch: readonly CommitRows[], receipts: BatchOutcome["receipts"], before: number): StoredEvent[] {
+function highest(db: DatabaseSync, sql: string): number {
+  return Number(db.prepare(sql).get()?.["highest"] ?? 0);
+}
+
+function eventsOf(added: readonly CommitRows[], before: number): StoredEvent[] {
   let seq = before;
-  return batch.flatMap(({ events, owner, sessionId }, n) => {
-    if (receipts[n] instanceof Error) return [];
-    return events.map(({ type, at, data }) => {
+  return added.flatMap(({ events, owner, sessionId }) =>
+    events.map((text) => {
       seq += 1;
-      const stored = { type, at, data: JSON.parse(data) as JsonObject, seq, owner };
-      return sessionId === "" ? stored : { ...stored, sessionId };
-    });
-  });
+      return storedEvent(JSON.parse(text) as NewEvent, seq, owner, sessionId);
+    }),
+  );
 }

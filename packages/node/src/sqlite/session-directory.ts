@@ -3,18 +3,19 @@ import type { DatabaseSync } from "node:sqlite";
 /** Sessions whose number and version are remembered, so that a step need not look them up. */
 export const MAX_KNOWN_SESSIONS = 10_000;
 
+/** A session as the tables have it. */
 export type KnownSession = {
   readonly n: number;
-  version: number;
-  status: string;
-  /** The last span of event numbers that is known to be noted for this session. */
-  span: number;
+  /** 0: the tables do not have it yet. */
+  readonly version: number;
+  readonly status: string;
+  /** No journal position in the tables sorts after this; undefined when that is not known. */
+  readonly tip: string | undefined;
 };
 
 export type SessionDirectory = {
   readonly find: (id: string) => KnownSession | undefined;
-  readonly add: (id: string, session: KnownSession) => void;
-  readonly forget: () => void;
+  readonly note: (id: string, session: KnownSession) => void;
 };
 
 /** True as long as this process is the only writer, which the lock on the database ensures. */
@@ -22,7 +23,8 @@ export function createSessionDirectory(db: DatabaseSync): SessionDirectory {
   const select = db.prepare("SELECT n, version, status FROM sessions WHERE id = ?");
   const known = new Map<string, KnownSession>();
 
-  function add(id: string, session: KnownSession): void {
+  function note(id: string, session: KnownSession): void {
+    known.delete(id);
     if (known.size >= MAX_KNOWN_SESSIONS) {
       const oldest = known.keys().next();
       if (oldest.done !== true) known.delete(oldest.value);
@@ -31,16 +33,16 @@ export function createSessionDirectory(db: DatabaseSync): SessionDirectory {
   }
 
   return {
-    add,
+    note,
     find: (id) => {
       const remembered = known.get(id);
       if (remembered !== undefined) return remembered;
       const row = select.get(id);
       if (row === undefined) return undefined;
-      const session = { n: Number(row["n"]), version: Number(row["version"]), status: String(row["status"]), span: -1 };
-      add(id, session);
+      const { n, version, status } = row;
+      const session = { n: Number(n), version: Number(version), status: String(status), tip: undefined };
+      note(id, session);
       return session;
     },
-    forget: () => known.clear(),
   };
 }

@@ -4,9 +4,10 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { createMemoryLogger, type Commit } from "@ergon/core";
 import { afterAll, describe, expect, it } from "vitest";
-import { SPAN_EVENTS } from "./keys.ts";
+import { MAX_EVENT_CHARS_PER_ROW, MAX_EVENTS_PER_ROW } from "./fold-events.ts";
 import { CHECKPOINT_PAGES, MAX_WAL_BYTES } from "./open-database.ts";
-import { SCAN_ROWS } from "./read-ledgers.ts";
+import { SCAN_ROWS } from "./read-energy.ts";
+import { ROWS_PER_TURN } from "./read-events.ts";
 import { MAX_KNOWN_SESSIONS } from "./session-directory.ts";
 import { openSqliteStateStore } from "./state-store.ts";
 
@@ -33,41 +34,56 @@ describe("the SQLite store", () => {
     async () => {
       const store = openSqliteStateStore({ path: ":memory:" });
       await store.commit(session("s", 0, { events: [event(0)], energy: [spent(1)] }));
-      const many = { length: SCAN_ROWS };
-      await store.commit({
-        sessionId: "",
-        owner: "bob",
-        events: Array.from(many, (_, n) => event(n)),
-        energy: Array.from(many, () => spent(1)),
-      });
+      const many = MAX_EVENTS_PER_ROW * (ROWS_PER_TURN + 1);
+      const ofBob = { sessionId: "", owner: "bob" };
+      await store.commit({ ...ofBob, events: Array.from({ length: many }, (_, n) => event(n)) });
+      for (let n = 0; n < SCAN_ROWS; n += 1_000) {
+        await Promise.all(
+          Array.from({ length: 1_000 }, (_, at) =>
+            store.commit({ ...ofBob, owner: `bob ${String(at)}`, energy: [spent(1)] }),
+          ),
+        );
+        await store.verify();
+      }
       await store.commit(session("s", 1, { events: [event(1)], energy: [spent(1)] }));
-      const last = SCAN_ROWS + 2;
-      expect((await store.readEvents({ afterSeq: 0, owner: OWNER, limit: 5 })).map(({ seq }) => seq)).toEqual([
-        1,
-        last,
-      ]);
-      expect((await store.readEvents({ afterSeq: 0, sessionId: "s", limit: 5 })).map(({ seq }) => seq)).toEqual([
-        1,
-        last,
-      ]);
+      const last = many + 2;
+      for (const query of [{ owner: OWNER }, { sessionId: "s" }, { owner: OWNER, sessionId: "s" }]) {
+        for (const folds of [false, true]) {
+          if (folds) await store.verify();
+          const found = await store.readEvents({ ...query, afterSeq: 0, limit: 5 });
+          expect(found.map(({ seq }) => seq)).toEqual([1, last]);
+        }
+      }
+      expect(await store.readEvents({ afterSeq: 1, owner: OWNER, limit: 5 })).toHaveLength(1);
       expect(await store.readEnergy({ owner: OWNER })).toEqual({ units: 2, rows: 2 });
       expect(await store.readEnergy({ sessionId: "s", owner: OWNER })).toEqual({ units: 2, rows: 2 });
       await store.close();
     },
   );
 
-  it("finds a session's events on both sides of every span's edge", async () => {
+  it.each([
+    ["numbers", MAX_EVENTS_PER_ROW, 10],
+    ["text", 6, MAX_EVENT_CHARS_PER_ROW / 2],
+  ])("finds a session's events on both sides of every row's edge, by %s", async (_, perRow, chars) => {
     const store = openSqliteStateStore({ path: ":memory:" });
     await store.commit(session("s", 0));
+    const text = "x".repeat(chars);
     const expected: number[] = [];
-    for (let seq = 1; seq <= SPAN_EVENTS * 3; seq += 1) {
-      const edge = seq % SPAN_EVENTS <= 1 || seq % SPAN_EVENTS === SPAN_EVENTS - 1;
-      await store.commit({ sessionId: edge ? "s" : "", owner: OWNER, events: [event(seq)] });
-      if (edge) expected.push(seq);
+    const commits: Commit[] = [];
+    for (let seq = 1; seq <= perRow * 3; seq += 1) {
+      const ours = seq % perRow <= 1 || seq % perRow === perRow - 1 || seq % 2 === 0;
+      commits.push({ sessionId: ours ? "s" : "", owner: OWNER, events: [{ ...event(seq), data: { seq, text } }] });
+      if (ours) expected.push(seq);
     }
-    for (const afterSeq of [0, ...expected]) {
-      const found = await store.readEvents({ afterSeq, sessionId: "s", limit: 100 });
-      expect(found.map(({ seq }) => seq)).toEqual(expected.filter((seq) => seq > afterSeq));
+    await Promise.all(commits.map((commit) => store.commit(commit)));
+    for (const folds of [false, true]) {
+      if (folds) await store.verify();
+      for (const afterSeq of [0, ...expected]) {
+        const found = await store.readEvents({ afterSeq, sessionId: "s", limit: 1_000 });
+        expect(found.map(({ seq, data }) => [seq, data["seq"]])).toEqual(
+          expected.filter((seq) => seq > afterSeq).map((seq) => [seq, seq]),
+        );
+      }
     }
     await store.close();
   });

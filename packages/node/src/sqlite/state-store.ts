@@ -2,11 +2,15 @@ import { type AgenticPlan, createCommitQueue, type Logger, refuse, type StateSto
 import { createBatchWriter, type Fsync } from "./batch-writer.ts";
 import { openDatabase } from "./open-database.ts";
 import { readJournal, readJournalRow } from "./read-journal.ts";
-import { readEnergy, readEvents } from "./read-ledgers.ts";
+import { readEnergy } from "./read-energy.ts";
+import { readEvents } from "./read-events.ts";
 import { listSessions, readContext, readScopes, readSession } from "./read-sessions.ts";
 import { createReader } from "./reader.ts";
 import { MAX_KNOWN_SESSIONS } from "./session-directory.ts";
+import { createFolding } from "./folding.ts";
 import { fromSqlite } from "./sqlite-errors.ts";
+import type { Tail } from "./tail.ts";
+import type { TailSession } from "./tail-session.ts";
 
 export type SqliteStoreOptions = {
   /** A file, or ":memory:". */
@@ -28,8 +32,13 @@ export function openSqliteStateStore(options: SqliteStoreOptions): SqliteStateSt
   const writer = createBatchWriter(db, options.fsync ?? "effects", () => queue.watched());
   // A session keeps its number for ever.
   const numbers = new Map<string, number>();
+  const folding = createFolding(writer.fold, options.logger);
   const queue = createCommitQueue({
-    apply: writer.apply,
+    apply: (batch) => {
+      const outcome = writer.apply(batch);
+      if (writer.tail().commits.length > 0) folding.soon();
+      return outcome;
+    },
     atTurnEnd: (flush) => void setImmediate(flush),
     logger: options.logger,
   });
@@ -53,68 +62,81 @@ export function openSqliteStateStore(options: SqliteStoreOptions): SqliteStateSt
     return n;
   }
 
-  function ofSession<T>(what: string, sessionId: string, absent: T, read: (n: number) => T): Promise<T> {
-    return reading(what, () => {
-      const n = numberOf(sessionId);
-      return n === undefined ? absent : read(n);
-    });
+  /** The session's number, once the tables have all of it that `isConcerned` names. */
+  function foldedNumber(sessionId: string, isConcerned: (session: TailSession) => boolean): number {
+    const inTail = writer.tail().sessions.get(sessionId);
+    if (inTail !== undefined && isConcerned(inTail)) writer.foldToRead();
+    return numberOf(sessionId) ?? NO_SESSION;
   }
 
   return {
     commit: queue.commit,
     watch: queue.watch,
-    readSession: (sessionId) => reading("a session", () => readSession(reader, sessionId)),
-    listSessions: (query) => reading("sessions", () => listSessions(reader, query)),
+    readSession: (sessionId) =>
+      reading("a session", () => readSession(reader, sessionId, writer.tail().sessions.get(sessionId))),
+    listSessions: (query) =>
+      reading("sessions", () => {
+        if (writer.tail().sessions.size > 0) writer.foldToRead();
+        return listSessions(reader, query);
+      }),
     readPlan: (hash) =>
       reading("a plan", () => {
         const [row] = reader.all<{ readonly plan: string }>("SELECT plan FROM plans WHERE hash = ?", hash);
-        return row === undefined ? undefined : (JSON.parse(row.plan) as AgenticPlan);
+        const { plan } = row ?? writer.tail().commits.find((commit) => commit.plan?.hash === hash)?.plan ?? {};
+        return plan === undefined ? undefined : (JSON.parse(plan) as AgenticPlan);
       }),
-    readContext: (sessionId, scopes) => ofSession("context", sessionId, [], (n) => readContext(reader, n, scopes)),
-    readScopes: (query) => reading("context", () => readScopes(reader, numberOf(query.sessionId) ?? NO_SESSION, query)),
+    readContext: (sessionId, scopes) =>
+      reading("context", () => readContext(reader, foldedNumber(sessionId, hasContext), scopes)),
+    readScopes: (query) =>
+      reading("context", () => readScopes(reader, foldedNumber(query.sessionId, hasContext), query)),
     readJournal: (query) =>
-      reading("the journal", () => readJournal(reader, numberOf(query.sessionId) ?? NO_SESSION, query)),
+      reading("the journal", () => readJournal(reader, foldedNumber(query.sessionId, hasJournal), query)),
     readJournalRow: (sessionId, ord) =>
-      ofSession("the journal", sessionId, undefined, (n) => readJournalRow(reader, n, ord)),
+      reading("the journal", () => {
+        const inTail = writer.tail().sessions.get(sessionId)?.journal.get(ord);
+        return readJournalRow(reader, inTail?.intent === undefined ? numberOf(sessionId) : undefined, ord, inTail);
+      }),
     readEvents: (query) =>
       reading("events", () => {
         const n = query.sessionId === undefined ? undefined : numberOf(query.sessionId);
-        return readEvents(reader, writer.lastSeq(), n, query);
+        return readEvents(reader, writer.tail, n, query);
       }),
-    lastEventSeq: () => reading("events", writer.lastSeq),
+    lastEventSeq: () => reading("events", () => writer.tail().lastSeq),
     readCursor: (name) =>
-      reading(
-        "a cursor",
-        () => reader.all<{ readonly seq: number }>("SELECT seq FROM cursors WHERE name = ?", name)[0]?.seq ?? 0,
-      ),
+      reading("a cursor", () => {
+        const inTail = writer.tail().commits.findLast(({ cursor }) => cursor?.name === name);
+        if (inTail?.cursor !== undefined) return inTail.cursor.seq;
+        return reader.all<{ readonly seq: number }>("SELECT seq FROM cursors WHERE name = ?", name)[0]?.seq ?? 0;
+      }),
     readEnergy: ({ sessionId, owner }) =>
-      reading("energy", () =>
-        readEnergy(reader, {
+      reading("energy", () => {
+        writer.foldToRead();
+        return readEnergy(reader, {
           ...(sessionId === undefined ? {} : { n: numberOf(sessionId) ?? NO_SESSION }),
           ...(owner === undefined ? {} : { owner }),
-        }),
-      ),
+        });
+      }),
     readBlobRow: (id, owner) =>
       reading("a blob's row", () => {
-        const select = "SELECT owner, bytes, media_type, at FROM blobs WHERE id = ?";
-        const rows =
+        const select = "SELECT owner, bytes, media_type AS mediaType, at FROM blobs WHERE id = ?";
+        const [stored] =
           owner === undefined
             ? reader.all<BlobColumns>(`${select} LIMIT 1`, id)
             : reader.all<BlobColumns>(`${select} AND owner = ?`, id, owner);
-        return rows.map((row) => ({
-          ref: { $blob: id, bytes: row.bytes, mediaType: row.media_type },
-          at: row.at,
-          owner: row.owner,
-        }))[0];
+        const row = stored ?? blobInTail(writer.tail(), id, owner);
+        if (row === undefined) return undefined;
+        return { ref: { $blob: id, bytes: row.bytes, mediaType: row.mediaType }, at: row.at, owner: row.owner };
       }),
     verify: () =>
       reading("the whole database", () => {
+        writer.fold();
         const rows = reader.all<{ readonly integrity_check: string }>("PRAGMA integrity_check(20)");
         return rows.map((row) => row.integrity_check).filter((line) => line !== "ok");
       }),
     close: async () => {
       if (queue.closed()) return;
       queue.close();
+      folding.end();
       try {
         // Closing folds the log into the database; what cannot be folded stays in the log and is read at the next start.
         db.close();
@@ -128,4 +150,20 @@ export function openSqliteStateStore(options: SqliteStoreOptions): SqliteStateSt
 /** Numbers begin at 1. */
 const NO_SESSION = 0;
 
-type BlobColumns = { readonly owner: string; readonly bytes: number; readonly media_type: string; readonly at: string };
+type BlobColumns = { readonly owner: string; readonly bytes: number; readonly mediaType: string; readonly at: string };
+
+function hasContext({ context, drops }: TailSession): boolean {
+  return context.size > 0 || drops.size > 0;
+}
+
+function hasJournal({ journal }: TailSession): boolean {
+  return journal.size > 0;
+}
+
+function blobInTail({ commits }: Tail, id: string, asked: string | undefined): BlobColumns | undefined {
+  for (const { owner, blobs } of commits) {
+    const found = asked === undefined || asked === owner ? blobs.find((blob) => blob.id === id) : undefined;
+    if (found !== undefined) return { ...found, owner };
+  }
+  return undefined;
+}

@@ -1,16 +1,24 @@
 /*
- * What each choice here is for: a step writes about six rows, and what it costs is the number of pages it touches.
+ * What each choice here is for: a step costs what it touches, pages above all.
  *
+ * - A commit is first one row of `tail`, whole, as text: one page or two. Many of them are put into the other tables
+ *   at once ("folded"): a session that moved forty times meanwhile is then written once, and a call that began and ended
+ *   is one insert. A commit is in the tail or in the tables, never in both.
  * - Sessions have a number; the rows of a session carry that, not its long id.
  * - What changes with every step (core, frames) is apart from what does not (plan, input).
- * - Journal and events are appended to; only the journal has indexes. Event numbers are given by the writer, which
- *   spares the page that AUTOINCREMENT would touch; the newest event is never deleted, so that none is reused.
- * - `event_spans` finds a session's events: it notes in which runs of 128 numbers the session has any. An index would
- *   touch one more page per step.
+ * - Journal rows keep as columns only what is asked for; the rest is the JSON that the row was made of.
+ * - Events and ledger rows are read in the order in which they were written, so many of them share a row. An events row
+ *   is named by the last number in it; `session_events` finds those of a session. The newest is never deleted, so that
+ *   no number is used again.
  */
 export const first = {
   version: 1,
   sql: `
+CREATE TABLE tail (
+  id INTEGER PRIMARY KEY,
+  commits TEXT NOT NULL
+) STRICT;
+
 CREATE TABLE sessions (
   n INTEGER PRIMARY KEY,
   id TEXT NOT NULL UNIQUE,
@@ -53,19 +61,10 @@ CREATE TABLE journal (
   id INTEGER PRIMARY KEY,
   session_n INTEGER NOT NULL,
   ord TEXT NOT NULL,
-  scope TEXT NOT NULL,
   step_id TEXT,
   owner TEXT NOT NULL,
-  tool_id TEXT NOT NULL,
-  effects TEXT NOT NULL,
-  key TEXT NOT NULL,
-  args_hash TEXT NOT NULL,
-  state TEXT NOT NULL,
-  energy_units REAL NOT NULL,
-  started_at TEXT NOT NULL,
-  finished_at TEXT,
-  request TEXT NOT NULL,
-  result TEXT
+  intent TEXT NOT NULL,
+  outcome TEXT
 ) STRICT;
 CREATE UNIQUE INDEX journal_by_ord ON journal (session_n, ord);
 CREATE INDEX journal_by_step ON journal (session_n, step_id, ord) WHERE step_id IS NOT NULL;
@@ -74,25 +73,20 @@ CREATE TABLE energy (
   id INTEGER PRIMARY KEY,
   session_n INTEGER,
   owner TEXT NOT NULL,
-  at TEXT NOT NULL,
-  cause TEXT NOT NULL,
   units REAL NOT NULL,
-  tool_id TEXT,
-  reference TEXT
+  rows INTEGER NOT NULL,
+  entries TEXT NOT NULL
 ) STRICT;
 
 CREATE TABLE events (
   seq INTEGER PRIMARY KEY,
-  session_n INTEGER,
-  owner TEXT NOT NULL,
-  type TEXT NOT NULL,
-  at TEXT NOT NULL,
-  data TEXT NOT NULL
+  owner TEXT,
+  entries TEXT NOT NULL
 ) STRICT;
-CREATE TABLE event_spans (
+CREATE TABLE session_events (
   session_n INTEGER NOT NULL,
-  span INTEGER NOT NULL,
-  PRIMARY KEY (session_n, span)
+  seq INTEGER NOT NULL,
+  PRIMARY KEY (session_n, seq)
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE blobs (
