@@ -1,5 +1,5 @@
 import type { ErgonError } from "@ergon/core";
-import { Command, CommanderError } from "commander";
+import { Command, CommanderError, Option } from "commander";
 import type { CommandContext } from "./command-context.ts";
 import { EXIT, type ExitCode } from "./exit-codes.ts";
 import { LATER_COMMANDS } from "./later-commands.ts";
@@ -103,9 +103,11 @@ function addRuns(program: Command, run: Run): void {
     .argument("<plan>", "a plan's id, or a plan file")
     .description("run a plan and follow it live; prints the session's id")
     .option("--input <json>", "the plan's input: a JSON object, @file, or - for stdin", "{}")
-    .action(async (plan: string, { input }: { input: string }) =>
-      run(async (context) => (await import("./commands/run.ts")).runPlan(context, { plan, input })),
-    );
+    .addOption(new Option("--dry-run").hideHelp())
+    .action(async (plan: string, { input, dryRun }: { input: string; dryRun?: boolean }) => {
+      if (dryRun === true) throw await later("ergon run --dry-run");
+      await run(async (context) => (await import("./commands/run.ts")).runPlan(context, { plan, input }));
+    });
   program
     .command("resume")
     .argument("<session>", "the session's id")
@@ -197,9 +199,11 @@ function addServe(program: Command, run: Run): void {
     .option("--port <n>", "the port; 0 picks a free one (default 8000)")
     .option("--host <name>", "the address to listen on (default 127.0.0.1)")
     .option("--token <token>", "the first token; else ERGON_TOKEN, else the one in the data folder")
-    .action(async (options: { port?: string; host?: string; token?: string }) =>
-      run(async (context) => (await import("./commands/serve.ts")).serve(context, options)),
-    );
+    .addOption(new Option("--gateway").hideHelp())
+    .action(async ({ gateway, ...options }: { port?: string; host?: string; token?: string; gateway?: boolean }) => {
+      if (gateway === true) throw await later("ergon serve --gateway");
+      await run(async (context) => (await import("./commands/serve.ts")).serve(context, options));
+    });
 }
 
 function addTokens(program: Command, run: Run): void {
@@ -260,9 +264,13 @@ function addLater(program: Command, name: string): void {
     .allowExcessArguments()
     .helpOption(false)
     .action(async () => {
-      const { usageError } = await import("@ergon/core");
-      throw usageError("not_available", `"ergon ${name}" comes in a later version.`, { details: { command: name } });
+      throw await later(`ergon ${name}`);
     });
+}
+
+async function later(command: string): Promise<ErgonError> {
+  const { usageError } = await import("@ergon/core");
+  return usageError("not_available", `"${command}" comes in a later version.`, { details: { command } });
 }
 
 async function unknownCommand(given: string, word: string, known: readonly string[]): Promise<ErgonError> {

@@ -41,7 +41,7 @@ export async function runAndWatch(
   if (!isSettled(view.core) && signal.aborted) {
     if (terminal.json) terminal.printJson({ sessionId, core: view.core });
     terminal.note(
-      `Session ${sessionId} is not finished; it goes on with the next ergon serve, run or resume on this data folder.`,
+      `Session ${sessionId} had not finished; what is left of it goes on with the next ergon serve, run or resume on this data folder.`,
     );
     return EXIT.interrupted;
   }

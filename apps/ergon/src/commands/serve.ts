@@ -22,7 +22,7 @@ export async function serve(
     const listen = { host, port, allowedHosts, ...(firstToken === undefined ? {} : { firstToken }) };
     const { url } = await app.enter({ recover: true, listen });
     terminal.print(`ready ${url}`);
-    terminal.note(whatNext(url, values.data));
+    terminal.note(whatNext(url, firstToken === undefined ? `$(cat ${values.data}/token)` : "YOUR_TOKEN"));
     endsByStopping();
     await stopped(signal);
     return EXIT.ok;
@@ -46,12 +46,12 @@ function stopped(signal: AbortSignal): Promise<void> {
   });
 }
 
-function whatNext(url: string, data: string): string {
+function whatNext(url: string, token: string): string {
   return [
     "Try, in another terminal:",
     "  npx ergon plans                          what can be run",
     `  npx ergon run welcome_team --input '{"names":["Ada","Grace"]}'`,
-    `  curl -H "Authorization: Bearer $(cat ${data}/token)" ${url}/sessions`,
+    `  curl -H "Authorization: Bearer ${token}" ${url}/sessions`,
     `  ${url}/openapi.json describes the rest. Ctrl-C stops; what is unfinished goes on at the next start.`,
   ].join("\n");
 }

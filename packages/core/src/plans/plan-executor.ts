@@ -5,7 +5,8 @@ import type { SessionCore } from "../schema/session.ts";
 
 /** Spec 4's executor: both methods resolve when the session waits for a person or has ended. */
 export type IPlanExecutor = {
-  execute(sessionId: string, plan: AgenticPlan, input?: Json): Promise<SessionCore>;
+  /** A string names a plan. */
+  execute(sessionId: string, plan: AgenticPlan | string, input?: Json): Promise<SessionCore>;
   resume(sessionId: string, input?: Json): Promise<SessionCore>;
 };
 
@@ -19,7 +20,7 @@ export class PlanExecutor implements IPlanExecutor {
     this.#owner = deps.owner;
   }
 
-  async execute(sessionId: string, plan: AgenticPlan, input?: Json): Promise<SessionCore> {
+  async execute(sessionId: string, plan: AgenticPlan | string, input?: Json): Promise<SessionCore> {
     await this.#engine.executePlan({ owner: this.#owner, sessionId, plan, ...(input === undefined ? {} : { input }) });
     return this.#engine.settled({ owner: this.#owner, sessionId });
   }

@@ -29,10 +29,8 @@ export class WorkflowManager implements IWorkflowManager {
     return this.#engine.createSession({ ...request, owner: this.#owner });
   }
 
-  async run(sessionId: string, plan: AgenticPlan | string, input?: Json): Promise<SessionCore> {
-    if (typeof plan !== "string") return this.#executor.execute(sessionId, plan, input);
-    await this.#engine.executePlan({ owner: this.#owner, sessionId, plan, ...(input === undefined ? {} : { input }) });
-    return this.#engine.settled({ owner: this.#owner, sessionId });
+  run(sessionId: string, plan: AgenticPlan | string, input?: Json): Promise<SessionCore> {
+    return this.#executor.execute(sessionId, plan, input);
   }
 
   resume(sessionId: string, input?: Json): Promise<SessionCore> {

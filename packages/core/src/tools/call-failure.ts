@@ -19,8 +19,9 @@ export function failureOf(call: Called, thrown: unknown): ErrorValue {
     const message = error.message === "" ? `"${call.toolId}" failed and did not say why.` : cut(error.message);
     return errorValue("tool_failed", message, {
       // A tool that says nothing of it may be tried again: most failures pass, and a plan's `retry` is its author's
-      // wish. So may a call whose outcome is unknown, where repeating does no harm.
-      retryable: !isTyped || Boolean(error.retryable) || error.code === "outcome_unknown",
+      // wish. Not one of effects `once`: it may have failed after it had sent. A call whose outcome is unknown may be
+      // repeated where repeating does no harm.
+      retryable: isTyped ? Boolean(error.retryable) || error.code === "outcome_unknown" : call.effects !== "once",
       details: detailsOf(call, error.details, isTyped ? error.code : undefined),
     });
   } catch {

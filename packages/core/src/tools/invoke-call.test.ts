@@ -280,7 +280,7 @@ describe("a tool that fails", () => {
 
   it("keeps its message and loses its stack", async () => {
     const error = await throwing(new Error("disk full"));
-    expect(error).toEqual({ code: "tool_failed", message: "disk full", retryable: true, details: { toolId: "t" } });
+    expect(error).toEqual({ code: "tool_failed", message: "disk full", retryable: false, details: { toolId: "t" } });
   });
 
   it("says itself whether it may be tried again", async () => {

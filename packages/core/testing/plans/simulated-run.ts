@@ -50,17 +50,17 @@ export const TOOL_EFFECTS: Readonly<Record<string, Effects>> = {
 };
 
 /**
- * The world as the gate reports it: errors name their tool. A `once` call that fails and one that is forgotten would ask
- * the person different things; so these do not fail.
+ * The world as the gate reports it: errors name their tool. Where the process dies, a `once` call that fails and one that
+ * is forgotten would ask the person different things; so there these do not fail.
  */
-export function asReported(world: World): World {
+export function asReported(world: World, { crashes }: { readonly crashes: boolean }): World {
   return {
     ...world,
     call: (question) => {
       const { toolId } = question;
       const answer = world.call(question);
       if (!("error" in answer)) return answer;
-      if (TOOL_EFFECTS[toolId] === "once") return { output: answer.error.message };
+      if (crashes && TOOL_EFFECTS[toolId] === "once") return { output: answer.error.message };
       const reported = { ...answer.error, details: { toolId } };
       return { error: reported };
     },

@@ -14,7 +14,8 @@ import { placedWaits, shownError, statusOf } from "./waits.ts";
 /** The intent row of a first attempt; later attempts have theirs already. */
 export function bookIntent(state: RunState, effect: Extract<Effect, { kind: "invoke" }>, draft: Draft): void {
   const call = state.allowed.get(effect.ord);
-  if (call?.effects === "once") draft.durable = true;
+  // What is not in memory after a pause may be `once`, and owes an fsync if it is.
+  if (call === undefined || call.effects === "once") draft.durable = true;
   if (call !== undefined && effect.attempt === 1) {
     if (call.requestBlob !== undefined) draft.blobs.push({ ref: call.requestBlob.ref, at: draft.at });
     draft.journal.push({
@@ -145,7 +146,8 @@ export function bookCancel(state: RunState, draft: Draft): void {
 /** The session as it is after this draft; a change of status is announced and, being acknowledged outside, durable. */
 export function bookSession(state: RunState, draft: Draft): SessionCore {
   const core = nextCore(state, draft);
-  if (core.status === state.core.status || core.status === "running") return core;
+  if (core.status === "running") return core;
+  if (draft.end === undefined && core.status === state.core.status && !waitsChanged(state.core, core)) return core;
   const error = core.lastError === undefined ? {} : { error: asJson(core.lastError) };
   if (draft.end === undefined) {
     note(draft, "session-paused", { status: core.status, waiting: asJson(core.waiting), ...error });
@@ -154,6 +156,13 @@ export function bookSession(state: RunState, draft: Draft): SessionCore {
   }
   draft.durable = true;
   return core;
+}
+
+/** Whoever watches must hear of a new question, though the session had stopped at another before. */
+function waitsChanged(before: SessionCore, after: SessionCore): boolean {
+  const named = ({ waiting }: SessionCore): string =>
+    waiting.map(({ path, kind, since }) => `${path} ${kind} ${since}`).join("\n");
+  return named(before) !== named(after);
 }
 
 function nextCore(state: RunState, draft: Draft): SessionCore {

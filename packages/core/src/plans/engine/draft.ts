@@ -18,6 +18,8 @@ export type Draft = {
   /** Told once the commit is safe. */
   readonly acknowledge: (() => void)[];
   changed: boolean;
+  /** It holds as many transitions as one commit may. */
+  full: boolean;
   durable: boolean;
   end: RunEnd | { readonly status: "cancelled" } | undefined;
 };
@@ -34,6 +36,7 @@ export function newDraft(at: string): Draft {
     launches: [],
     acknowledge: [],
     changed: false,
+    full: false,
     durable: false,
     end: undefined,
   };

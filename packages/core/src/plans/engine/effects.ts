@@ -12,6 +12,7 @@ import { resolveWith } from "../pointer/resolve.ts";
 import { resolveTemplate } from "../pointer/template.ts";
 import type { PointerView } from "../pointer/view.ts";
 import type { At, Completion, Effect } from "../transition.ts";
+import type { BlobCache } from "./blob-cache.ts";
 import type { EngineDeps } from "./engine-deps.ts";
 import { evaluateStep, type StepEvaluation } from "./evaluate-step.ts";
 import { joinScopes } from "./join-scopes.ts";
@@ -29,7 +30,7 @@ export type Effects = {
 };
 
 export type EffectsParts = {
-  readonly deps: EngineDeps & { readonly stopping: AbortSignal };
+  readonly deps: EngineDeps & { readonly stopping: AbortSignal; readonly blobCache: BlobCache };
   readonly state: RunState;
   readonly arrive: (arrival: Arrival) => void;
   /** Counts work that goes on behind a transition. */
@@ -61,7 +62,7 @@ export function createEffects({ deps, state, arrive, begun }: EffectsParts): Eff
           return call(effect);
       }
     },
-    recover,
+    recover: (effect) => again(effect, "interrupted"),
   };
 
   function answer(effect: At, completion: Answer, extra: Pick<Arrival, "call" | "joined"> = {}): void {
@@ -192,23 +193,32 @@ export function createEffects({ deps, state, arrive, begun }: EffectsParts): Eff
   }
 
   async function join(effect: At): Promise<void> {
-    const joined = await untilWritten(deps, () => joinScopes({ deps, plan, sessionId, effect, cursor: state.cursor }));
-    for (const blob of joined.blobs) await untilWritten(deps, () => deps.blobs.put(blob.bytes, blob.ref.mediaType));
-    answer(effect, { kind: "joined" }, { joined });
+    await orFail(effect, async () => {
+      const joined = await joinScopes({ deps, plan, sessionId, effect, cursor: state.cursor });
+      for (const blob of joined.blobs) await deps.blobs.put(blob.bytes, blob.ref.mediaType);
+      answer(effect, { kind: "joined" }, { joined });
+    });
   }
 
+  /** An attempt after a pause finds what was allowed in the journal, if the run has left memory since. */
   async function call(effect: Invoke): Promise<void> {
     const ready = state.allowed.get(effect.ord);
-    return ready === undefined ? recover(effect) : invoke(effect, ready);
+    return ready === undefined ? again(effect, "paused") : invoke(effect, ready);
   }
 
-  async function recover(effect: Invoke): Promise<void> {
-    const found = await untilWritten(deps, () =>
-      recoverCall({ deps, sessionId, effect, step: toolStep(plan, effect.stepId) }),
-    );
-    if (found.kind === "unknown") return answer(effect, { kind: "called", ok: false, error: found.error });
-    state.allowed.set(effect.ord, found.call);
-    return invoke(effect, found.call);
+  async function again(effect: Invoke, after: "paused" | "interrupted"): Promise<void> {
+    const step = toolStep(plan, effect.stepId);
+    try {
+      const found = await untilWritten(deps, () =>
+        recoverCall({ deps, session: { owner, sessionId }, effect, step, after }),
+      );
+      if (found.kind === "unknown") return answer(effect, { kind: "called", ok: false, error: found.error });
+      state.allowed.set(effect.ord, found.call);
+      return await invoke(effect, found.call);
+    } catch (thrown) {
+      if (deps.stopping.aborted) throw thrown;
+      answer(effect, { kind: "called", ok: false, error: toErgonError(thrown, "step_failed").toJSON() as ErrorRecord });
+    }
   }
 
   async function invoke(effect: Invoke, ready: AllowedCall): Promise<void> {

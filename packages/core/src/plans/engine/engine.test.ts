@@ -10,7 +10,7 @@ describe("the engine keeps each rule of the contract", () => {
         const run = await simulate({
           plan,
           input,
-          world: asReported(planCase.world),
+          world: asReported(planCase.world, { crashes }),
           seed: 1,
           crashes,
           ...(initialContext === undefined ? {} : { initialContext }),

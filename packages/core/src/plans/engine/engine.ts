@@ -4,7 +4,9 @@
  * It keeps in memory only the runs that have something under way. A run that waits for a person or for time is put
  * down, and taken up again from its cursor when somebody answers or the time has come: nothing is replayed.
  */
+import { toErgonError } from "../../errors/ergon-error.ts";
 import { planError } from "../../errors/plan.ts";
+import { usageError } from "../../errors/usage.ts";
 import { isoTime } from "../../ports/clock.ts";
 import type { CreateSession, Engine, ExecutePlan, ResumeSession, SessionRef } from "../../ports/engine.ts";
 import type { SessionRecord } from "../../ports/state-store.ts";
@@ -12,6 +14,7 @@ import type { Json } from "../../schema/json.ts";
 import { isSettled, type SessionCore } from "../../schema/session.ts";
 import { offload } from "../../tools/offload.ts";
 import { stepOf } from "../interpreter.ts";
+import type { Completion } from "../transition.ts";
 import { createBlobCache } from "./blob-cache.ts";
 import type { EngineDeps, PlanLookup } from "./engine-deps.ts";
 import { answerFor, chooseWait } from "./resume-input.ts";
@@ -46,19 +49,19 @@ export function createEngine(given: EngineDeps & { readonly plans: PlanLookup })
     createSession,
     executePlan: async (request) => {
       refuseWhenClosing();
-      const record = await sessionFor(request);
-      if (record.frames !== null || pool.has(request.sessionId)) {
-        const { status } = record.core;
-        throw planError("session_busy", `Session ${request.sessionId} has an unfinished plan (${status}).`, {
-          details: { status },
-        });
+      const { sessionId } = request;
+      if (!pool.reserve(sessionId)) throw busy(sessionId, (await reader.record(request)).core.status);
+      try {
+        const record = await sessionFor(request);
+        if (record.frames !== null) throw busy(sessionId, record.core.status);
+        if (pool.size() >= MAX_ACTIVE_RUNS) {
+          const message = `${String(MAX_ACTIVE_RUNS)} runs are under way; try again later.`;
+          throw planError("engine_busy", message, { retryable: true });
+        }
+        return await startPlan({ ...deps, pool }, record, request);
+      } finally {
+        pool.unreserve(sessionId);
       }
-      if (pool.size() >= MAX_ACTIVE_RUNS) {
-        throw planError("engine_busy", `${String(MAX_ACTIVE_RUNS)} runs are under way; try again later.`, {
-          retryable: true,
-        });
-      }
-      return startPlan({ ...deps, pool }, record, request);
     },
     resume,
     cancel,
@@ -100,6 +103,9 @@ export function createEngine(given: EngineDeps & { readonly plans: PlanLookup })
     const at = isoTime(deps.clock);
     const core = newCore(request.sessionId ?? deps.ids.next("ses"), at, request);
     const { sessionId } = core;
+    if (Object.hasOwn(request.context ?? {}, "__proto__")) {
+      throw usageError("input_invalid", '"__proto__" cannot be a key of the context.');
+    }
     const kept = Object.entries(request.context ?? {}).map(([key, value]) => ({ key, ...offload(value) }));
     const blobs = kept.flatMap(({ blob }) => (blob === undefined ? [] : [blob]));
     for (const blob of blobs) await deps.blobs.put(blob.bytes, blob.ref.mediaType);
@@ -119,20 +125,29 @@ export function createEngine(given: EngineDeps & { readonly plans: PlanLookup })
   async function resume({ owner, sessionId, step, input }: ResumeSession): Promise<SessionCore> {
     refuseWhenClosing();
     await reader.record({ owner, sessionId });
+    let meant: string | undefined;
     for (let tries = 0; tries < MAX_DELIVERY_TRIES; tries++) {
       const run = await pool.take({ owner, sessionId });
       try {
         const { plan, cursor } = run.state;
-        const chosen = chooseWait(placedWaits(plan, cursor), step);
+        const waits = placedWaits(plan, cursor);
+        // One answer is for one wait: if that has been answered meanwhile, it is not for the next.
+        const chosen = meant === undefined ? chooseWait(waits, step) : waits.find(({ ord }) => ord === meant);
+        if (chosen === undefined) break;
+        meant = chosen.ord;
         const answer = await answerFor(chosen, stepOf(plan, chosen.wait.stepId), input, deps.clock.now());
-        const kept =
-          answer.kind === "answered" ? { ...answer, input: await keep({ owner, sessionId }, answer.input) } : answer;
-        if (await run.deliver(kept)) return run.state.core;
+        if (await run.deliver(await keepAnswer({ owner, sessionId }, answer))) return run.state.core;
       } finally {
         pool.release(run);
       }
     }
     throw planError("wait_not_open", `The wait of session ${sessionId} has just been answered.`);
+  }
+
+  async function keepAnswer(session: SessionRef, answer: Completion): Promise<Completion> {
+    if (answer.kind === "answered") return { ...answer, input: await keep(session, answer.input) };
+    if (answer.kind !== "decided" || answer.decision.action !== "happened") return answer;
+    return { ...answer, decision: { action: "happened", output: await keep(session, answer.decision.output) } };
   }
 
   /** A large answer is kept as a blob, like any large value. */
@@ -149,7 +164,15 @@ export function createEngine(given: EngineDeps & { readonly plans: PlanLookup })
     for (let tries = 0; tries < MAX_DELIVERY_TRIES; tries++) {
       const record = await reader.record({ owner, sessionId });
       if (record.frames === null) return cancelUnstarted(record);
-      const run = await pool.take({ owner, sessionId });
+      const run = await pool.take({ owner, sessionId }).catch((thrown: unknown) => {
+        // What it needs to go on is lost; to end it, nothing is needed.
+        deps.logger.warn(
+          { sessionId, error: toErgonError(thrown, "session_broken").toJSON() },
+          "A session that cannot be taken up is cancelled.",
+        );
+        return undefined;
+      });
+      if (run === undefined) return writeCancelled(record);
       if (await run.cancel()) return run.state.core;
       pool.release(run);
     }
@@ -162,8 +185,13 @@ export function createEngine(given: EngineDeps & { readonly plans: PlanLookup })
     const { sessionId, status } = record.core;
     if (status !== "paused")
       throw planError("session_ended", `Session ${sessionId} has ended already (${status}).`, { details: { status } });
+    return writeCancelled(record);
+  }
+
+  async function writeCancelled(record: SessionRecord): Promise<SessionCore> {
+    const { sessionId } = record.core;
     const at = isoTime(deps.clock);
-    const core: SessionCore = { ...record.core, status: "cancelled", updatedAt: at };
+    const core: SessionCore = { ...record.core, status: "cancelled", updatedAt: at, waiting: [] };
     await deps.store.commit({
       sessionId,
       owner: record.owner,
@@ -179,6 +207,10 @@ export function createEngine(given: EngineDeps & { readonly plans: PlanLookup })
     if (closing)
       throw planError("engine_stopping", "Ergon is shutting down; try again in a moment.", { retryable: true });
   }
+}
+
+function busy(sessionId: string, status: string): Error {
+  return planError("session_busy", `Session ${sessionId} has an unfinished plan (${status}).`, { details: { status } });
 }
 
 function newCore(sessionId: string, at: string, { mode, energyBudget }: Omit<CreateSession, "owner">): SessionCore {

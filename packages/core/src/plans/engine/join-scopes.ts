@@ -1,3 +1,4 @@
+import { storeError } from "../../errors/store.ts";
 import { MAX_PAGE_ROWS, type ContextRow, type ContextWrite, type StateStore } from "../../ports/state-store.ts";
 import type { Json } from "../../schema/json.ts";
 import type { PendingBlob } from "../../tools/gate.ts";
@@ -35,7 +36,7 @@ export async function joinScopes(parts: {
   const rows = children.flatMap((child) => child.rows);
   const outputs = await outputsFor(deps.store, sessionId, effect.ord, refsOf(rows));
   const valueOf = (row: ContextRow): Json =>
-    row.value.kind === "inline" ? row.value.value : (outputs.get(row.value.ord) ?? null);
+    row.value.kind === "inline" ? row.value.value : known(outputs, row.value.ord);
   const joined = joinTurns(scope, children, { count, savedKeys: plan.savedKeys(step.id), valueOf });
   const blobs: PendingBlob[] = [];
   return { writes: joined.map((write) => bounded(write, blobs)), outputs, blobs };
@@ -103,4 +104,11 @@ function bounded(write: ContextWrite, blobs: PendingBlob[]): ContextWrite {
   if (kept.blob === undefined) return write;
   blobs.push(kept.blob);
   return { ...write, value: { kind: "inline", value: kept.blob.ref } };
+}
+
+function known(outputs: ReadonlyMap<string, Json>, ord: string): Json {
+  const output = outputs.get(ord);
+  if (output === undefined)
+    throw storeError("store_corrupt", `The journal has no output at ${ord}, which a loop refers to.`);
+  return output;
 }

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { planError } from "../../errors/plan.ts";
+import { INLINE_LIMIT_BYTES } from "../../schema/blob.ts";
 import { Json } from "../../schema/json.ts";
 import type { PlanStep } from "../../schema/plan.ts";
 import { compileJsonSchema } from "../../tools/json-schema/compile.ts";
@@ -93,6 +94,12 @@ function decision(
     throw planError("resume_input_invalid", 'Say what to do: "action" is retry, skip or abort.');
   if (answer.arguments !== undefined && (answer.action !== "retry" || step.type !== "tool_call")) {
     throw planError("resume_input_invalid", '"arguments" go with "retry" of a tool call.');
+  }
+  if (answer.arguments !== undefined && JSON.stringify(answer.arguments).length > INLINE_LIMIT_BYTES) {
+    throw planError(
+      "resume_input_invalid",
+      `Changed arguments may have ${String(INLINE_LIMIT_BYTES)} characters at most.`,
+    );
   }
   if (answer.action !== "retry") return { action: answer.action };
   return answer.arguments === undefined ? { action: "retry" } : { action: "retry", args: answer.arguments };

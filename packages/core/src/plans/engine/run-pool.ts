@@ -18,13 +18,15 @@ import { createRun, type Run } from "./run.ts";
 import type { RunState } from "./run-state.ts";
 import { nextWake } from "./waits.ts";
 
-/** Runs that recovery takes up at once, oldest first. */
+/** Runs that recovery brings back at once, oldest first. */
 export const RECOVERY_PARALLEL = 128;
 export const PLAN_CACHE_SIZE = 256;
 
 export type RunPool = {
   readonly size: () => number;
-  readonly has: (sessionId: string) => boolean;
+  /** Keeps a session for one starter: false when it has a run, or somebody is starting one. */
+  readonly reserve: (sessionId: string) => boolean;
+  readonly unreserve: (sessionId: string) => void;
   /** A run for a state that the caller has made. */
   readonly adopt: (state: RunState) => Run;
   /** The run of an unfinished session, from memory or brought back. */
@@ -49,12 +51,16 @@ export function createRunPool({ deps: given, record, onCommit }: RunPoolParts): 
   const runs = new Map<string, Run>();
   const opening = new Map<string, Promise<Run>>();
   const wakes = new Map<string, () => void>();
+  const starting = new Set<string>();
   const plans = new Map<string, CompiledPlan>();
   let closing = false;
 
   return {
     size: () => runs.size,
-    has: (sessionId) => runs.has(sessionId),
+    reserve,
+    unreserve: (sessionId) => {
+      starting.delete(sessionId);
+    },
     adopt,
     take,
     release,
@@ -63,6 +69,12 @@ export function createRunPool({ deps: given, record, onCommit }: RunPoolParts): 
     recover,
     close,
   };
+
+  function reserve(sessionId: string): boolean {
+    if (runs.has(sessionId) || starting.has(sessionId)) return false;
+    starting.add(sessionId);
+    return true;
+  }
 
   function take({ owner, sessionId }: SessionRef): Promise<Run> {
     const active = runs.get(sessionId);
@@ -92,6 +104,9 @@ export function createRunPool({ deps: given, record, onCommit }: RunPoolParts): 
   }
 
   function adopt(state: RunState): Run {
+    if (closing)
+      throw planError("engine_stopping", "Ergon is shutting down; try again in a moment.", { retryable: true });
+    if (runs.has(state.sessionId)) throw new Error(`Session ${state.sessionId} has a run already.`);
     const run = createRun({ deps, state, onCommit: () => onCommit(state.core), onIdle: putDown });
     runs.set(state.sessionId, run);
     return run;
@@ -131,7 +146,8 @@ export function createRunPool({ deps: given, record, onCommit }: RunPoolParts): 
     for await (const { core, owner, frames } of unfinished()) {
       if (closing) break;
       const session = { owner, sessionId: core.sessionId };
-      if (core.status === "paused") {
+      // A branch may sleep while its siblings wait for a person.
+      if (core.status !== "running") {
         const wake = nextWake(frames as unknown as Cursor);
         if (wake !== undefined) wakeAt(session, wake);
         continue;
@@ -149,20 +165,22 @@ export function createRunPool({ deps: given, record, onCommit }: RunPoolParts): 
   async function* unfinished(): AsyncGenerator<SessionRecord> {
     let cursor: string | undefined;
     do {
-      const query = { status: ["running", "paused"], order: "oldest", limit: MAX_PAGE_ROWS } as const;
+      const query = {
+        status: ["running", "paused", "paused_on_human", "paused_on_error"],
+        order: "oldest",
+        limit: MAX_PAGE_ROWS,
+      } as const;
       const page = await deps.store.listSessions(cursor === undefined ? query : { ...query, cursor });
       for (const found of page.items) if (found.frames !== null && !runs.has(found.core.sessionId)) yield found;
       cursor = page.nextCursor;
     } while (cursor !== undefined);
   }
 
-  /** Resolves when the session has nothing under way any more, so that recovery stays bounded. */
   async function takeUp(session: SessionRef): Promise<void> {
     try {
-      const run = await take(session);
-      await run.rested();
+      await take(session);
     } catch (thrown) {
-      if (isErgonError(thrown) && thrown.code === "wait_not_open") return;
+      if (isErgonError(thrown) && (thrown.code === "wait_not_open" || thrown.code === "engine_stopping")) return;
       const error = isErgonError(thrown) ? thrown.toJSON() : { message: String(thrown) };
       deps.logger.error({ sessionId: session.sessionId, error }, "A session could not be taken up.");
     }
@@ -184,6 +202,7 @@ export function createRunPool({ deps: given, record, onCommit }: RunPoolParts): 
   async function close(graceMs: number): Promise<void> {
     closing = true;
     for (const stop of wakes.values()) stop();
+    await Promise.allSettled(opening.values());
     const open = [...runs.values()];
     for (const run of open) run.drain();
     const grace = new AbortController();

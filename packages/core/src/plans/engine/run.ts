@@ -133,6 +133,8 @@ export function createRun({ deps, state, onCommit, onIdle }: RunParts): Run {
         if (draft.changed) await write(draft);
         for (const acknowledge of draft.acknowledge) acknowledge();
         launch(draft);
+        // A run that only thinks must let timers and sockets have their turn.
+        if (draft.full) await deps.clock.sleep(0, deps.stopping);
       }
     } catch (thrown) {
       putDown(thrown);
@@ -147,7 +149,11 @@ export function createRun({ deps, state, onCommit, onIdle }: RunParts): Run {
 
   /** Takes in what has arrived, and everything that follows from it without waiting. */
   function settle(draft: Draft): void {
-    for (let n = 0; n < MAX_TRANSITIONS_PER_COMMIT && draft.end === undefined; n++) {
+    for (let n = 0; draft.end === undefined; n++) {
+      if (n === MAX_TRANSITIONS_PER_COMMIT) {
+        draft.full = true;
+        return;
+      }
       const item = queue.shift();
       if (item === undefined) return;
       const applied = "cancel" in item ? cancelNow(draft) : arrived(item, draft);
@@ -167,6 +173,8 @@ export function createRun({ deps, state, onCommit, onIdle }: RunParts): Run {
 
   function arrived(arrival: Arrival, draft: Draft): boolean {
     const { completion, call, joined } = arrival;
+    // What would begin something new stays undone; the cursor owes it to the next start.
+    if (draining && completion.kind !== "called" && completion.kind !== "joined") return false;
     const before = state.cursor;
     const step = advance(state.plan, before, completion);
     if (step.ignored === true) return false;

@@ -16,7 +16,7 @@ describe("random plans on the real engine", () => {
     async () => {
       await fc.assert(
         fc.asyncProperty(arbitraryPlan(), fc.nat(), async ({ plan, input }, seed) => {
-          const world = asReported(seededWorld(seed));
+          const world = asReported(seededWorld(seed), { crashes: false });
           compare(await simulate({ plan, input, world, seed, crashes: false }), runReference(plan, input, world));
         }),
         { numRuns: longRuns(PLANS_WITHOUT_CRASHES), endOnFailure: true },
@@ -31,7 +31,7 @@ describe("random plans on the real engine", () => {
       let crashes = 0;
       await fc.assert(
         fc.asyncProperty(arbitraryPlan(), fc.nat(), async ({ plan, input }, seed) => {
-          const world = asReported(seededWorld(seed));
+          const world = asReported(seededWorld(seed), { crashes: true });
           const run = await simulate({ plan, input, world, seed, crashes: true });
           crashes += run.crashes;
           compare(run, runReference(plan, input, world));

@@ -17,7 +17,8 @@ export function failMove(error: ErrorRecord, atMs: number): Move {
 export function settleFailure(visit: Visit, completion: Completion, skipTo: string | undefined): Move | undefined {
   const { state } = visit.frame;
   if (completion.kind === "failed") {
-    return state.kind === "ready" ? failMove(completion.error, completion.atMs) : undefined;
+    const joining = state.kind === "spread" && Object.keys(state.kids).length === 0;
+    return state.kind === "ready" || joining ? failMove(completion.error, completion.atMs) : undefined;
   }
   if (completion.kind !== "decided" || state.kind !== "error") return undefined;
   return decide(completion.decision, state.error, skipTo);
