@@ -1,4 +1,4 @@
-import type { Logger } from "@ergon/core";
+import type { JsonObject, Logger } from "@ergon/core";
 import type { FolderInspection, Settings } from "@ergon/node";
 import type { Capabilities } from "./capability-report.ts";
 import type { PlanBooks } from "./plan-shelf.ts";
@@ -10,6 +10,12 @@ export type App = {
   readonly logger: Logger;
   readonly capabilities: () => Promise<Capabilities>;
   readonly plans: () => Promise<PlanBooks>;
+  /** Throws what the gate would deny, before a data folder is made or asked; a tool may be known to its owner alone. */
+  readonly checkCall: (call: {
+    readonly toolId: string;
+    readonly args: JsonObject;
+    readonly role?: string;
+  }) => Promise<void>;
   /** The data folder at work: ours, or through the process that owns it. Entered once; `leave` lets it be entered anew. */
   readonly enter: (entrance: Entrance) => Promise<Workplace>;
   readonly leave: () => Promise<void>;

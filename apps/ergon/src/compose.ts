@@ -11,7 +11,7 @@ import {
   createToolGate,
   ToolRegistry,
 } from "@ergon/core";
-import { createPinoLogger, processEnvironment, readSettings, type SharedModules } from "@ergon/node";
+import { createPinoLogger, FIRST_PRINCIPAL, processEnvironment, readSettings, type SharedModules } from "@ergon/node";
 import type { App } from "./app.ts";
 import { once } from "./once.ts";
 import type { GlobalFlags } from "./program.ts";
@@ -47,6 +47,20 @@ export function compose({ flags, home, version }: ComposeOptions): App {
     logger,
     capabilities,
     plans,
+    checkCall: async ({ role, ...call }) => {
+      await capabilities();
+      const [{ inspectData }, { thrownFrom }] = await Promise.all([
+        import("./open-data.ts"),
+        import("./direct-call.ts"),
+      ]);
+      const audience = role === undefined ? {} : { role };
+      const caller = { kind: "cli", owner: FIRST_PRINCIPAL, approved: true, ...audience } as const;
+      const checked = await gate.check({ ...call, caller, context: {} });
+      if (checked.kind !== "denied") return;
+      const ownerMayKnow =
+        checked.error.code === "tool_not_found" && (await inspectData(values.data)).state === "owned";
+      if (!ownerMayKnow) throw thrownFrom(checked.error);
+    },
     enter: async (entrance) => {
       if (workplace !== undefined) return workplace;
       const [{ enterWorkplace }, { openData }] = await Promise.all([

@@ -172,6 +172,7 @@ function recorded(error: ErrorValue): ErrorRecord {
   return parsed.success ? parsed.data : { code, message, retryable };
 }
 
-function thrownFrom({ code, message, retryable, details }: ErrorValue): ErgonError {
+/** A value of an error, to be thrown. */
+export function thrownFrom({ code, message, retryable, details }: ErrorValue): ErgonError {
   return new ErgonError(code, message, details === undefined ? { retryable } : { retryable, details });
 }

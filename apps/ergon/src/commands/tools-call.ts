@@ -14,7 +14,9 @@ export async function callTool(context: CommandContext, { toolId, role, ...optio
   const app = await compose();
   const progress = startProgressLine(terminal, toolId);
   try {
-    const call = { toolId, args, signal, progress: progress.update, ...(role === undefined ? {} : { role }) };
+    const asked = { toolId, args, ...(role === undefined ? {} : { role }) };
+    await app.checkCall(asked);
+    const call = { ...asked, signal, progress: progress.update };
     const output = await throughOwner(app, { recover: false, repeatable: false }, (workplace) =>
       workplace.callTool(call),
     );
