@@ -4,7 +4,6 @@ import { DatabaseSync } from "node:sqlite";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { ToolSummary } from "@ergon/core";
-import { claimFolder } from "@ergon/node";
 import { type Answer, ergon, finish, start, temporaryFolder } from "./ergon.ts";
 
 let folder: ReturnType<typeof temporaryFolder>;
@@ -158,19 +157,6 @@ describe("tools call", () => {
     const args = ["tools", "call", "secret", "--capabilities", "roles", "--json"];
     expect(JSON.parse((await run(...args)).out)).toMatchObject({ error: { code: "role_denied" } });
     expect(JSON.parse((await run(...args, "--role", "analyst")).out)).toEqual({ output: { success: true } });
-  });
-
-  it("says who owns the data folder, and does not call", async () => {
-    const claim = await claimFolder(join(folder.path, ".ergon"), { url: "http://127.0.0.1:1" });
-    const args = ["tools", "call", "demo::add", "--args", `{"a": 1, "b": 2}`];
-    const { out, err, code } = await run(...args);
-    expect({ out, code }).toEqual({ out: "", code: 1 });
-    expect(err).toMatch(new RegExp(`owned by pid ${process.pid} at http://127.0.0.1:1`));
-    expect(JSON.parse((await run(...args, "--json")).out)).toMatchObject({
-      error: { code: "folder_owned", details: { pid: process.pid } },
-    });
-    if (claim.kind === "owner") await claim.release();
-    expect((await run(...args)).code).toBe(0);
   });
 
   it("refuses a data folder that cannot be", async () => {

@@ -4,9 +4,10 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import manifest from "../../apps/ergon/package.json" with { type: "json" };
+import { LATER_COMMANDS } from "../../apps/ergon/src/later-commands.ts";
 import { type Answer, DOORS, ergon, temporaryFolder } from "./ergon.ts";
 
-const later = "mcp, ask, fork, servers, approvals, chat, energy, loops, sandbox";
+const later = LATER_COMMANDS.join(", ");
 
 let folder: ReturnType<typeof temporaryFolder>;
 beforeAll(() => {
@@ -46,7 +47,7 @@ describe("ergon", () => {
     expect(out).toMatch(/Usage: ergon tools call[^]*--args <json>[^]*Global Options:[^]*--json/);
   });
 
-  it.each(["mcp", "ask", "chat", "sandbox"])("knows that %s comes later", async (name) => {
+  it.each(LATER_COMMANDS)("knows that %s comes later", async (name) => {
     const { out, err, code } = await run(name, "--port", "0", "word");
     expect({ out, code }).toEqual({ out: "", code: 2 });
     expect(err).toBe(`error: "ergon ${name}" comes in a later version.\n`);
@@ -62,6 +63,11 @@ describe("ergon", () => {
 describe("a mistyped word gets the word that was meant", () => {
   it.each([
     ["a command", ["tols"], /Unknown command 'tols'\. Did you mean tools\?/],
+    [
+      "a subcommand with more behind it",
+      ["tools", "cal", "demo::add", "x"],
+      /no command "ergon tools cal"\. Did you mean "call"\?/,
+    ],
     ["a subcommand", ["tools", "lst"], /no command "ergon tools lst"\. Did you mean "list"\?/],
     ["a flag", ["tools", "list", "--jsn"], /Unknown option '--jsn'\. Did you mean --json\?/],
     [
@@ -90,7 +96,8 @@ describe("a mistyped word gets the word that was meant", () => {
   });
 
   it("and bad input is refused before anything is written", async () => {
-    await run("tools", "call", "demo::greet", "--args", "{}");
+    expect(await run("tools", "call", "demo::greet", "--args", "{}")).toMatchObject({ code: 2 });
+    expect(await run("run", "welcome_taem")).toMatchObject({ code: 2 });
     expect(existsSync(join(folder.path, ".ergon"))).toBe(false);
   });
 });

@@ -20,10 +20,21 @@ it("tells what was typed wrongly from what went wrong", () => {
   });
 });
 
-it.each(["usage", "input_invalid", "setting_invalid", "not_available"])("%s is usage", (code) => {
+const typedWrongly = ["usage", "input_invalid", "setting_invalid", "not_available", "resume_input_invalid"];
+const notThere = ["plan_not_found", "plan_invalid", "plan_input_invalid", "session_not_found", "blob_not_found"];
+it.each([...typedWrongly, ...notThere, "wait_ambiguous"])("%s is usage", (code) => {
   expect(exitCodeOf(code)).toBe(2);
 });
 
-it.each(["internal", "folder_owned", "constructor", "__proto__"])("%s is a failure", (code) => {
+it.each([
+  "internal",
+  "folder_owned",
+  "wait_not_open",
+  "session_busy",
+  "session_ended",
+  "owner_gone",
+  "constructor",
+  "__proto__",
+])("%s is a failure", (code) => {
   expect(exitCodeOf(code)).toBe(1);
 });

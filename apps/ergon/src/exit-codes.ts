@@ -24,6 +24,7 @@ const BY_ERROR_CODE = new Map<string, ExitCode>(
     plan_input_invalid: EXIT.usage,
     session_not_found: EXIT.usage,
     blob_not_found: EXIT.usage,
+    wait_ambiguous: EXIT.usage,
     resume_input_invalid: EXIT.usage,
     outcome_unknown: EXIT.pausedOnError,
     cancelled: EXIT.interrupted,

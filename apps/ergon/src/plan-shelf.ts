@@ -1,4 +1,4 @@
-import type { AgenticPlan, PlanLookup } from "@ergon/core";
+import { type AgenticPlan, didYouMean, type ErgonError, planError, type PlanLookup } from "@ergon/core";
 import type { CapabilityProblem, LoadedPlan } from "@ergon/node";
 import type { Capabilities } from "./capability-report.ts";
 
@@ -28,4 +28,10 @@ export async function gatherPlans({ folders }: Capabilities): Promise<PlanBooks>
   const all = [...byId.values()].sort((a, b) => (a.id < b.id ? -1 : 1));
   const get = (planId: string): AgenticPlan | undefined => byId.get(planId)?.plan;
   return { get, ids: () => [...byId.keys()], all, problems };
+}
+
+export function planNotFound(planId: string, plans: PlanLookup): ErgonError {
+  return planError("plan_not_found", `There is no plan "${planId}".${didYouMean(planId, plans.ids())}`, {
+    details: { planId },
+  });
 }

@@ -241,9 +241,9 @@ function group(
   return program
     .command(name)
     .description(description)
-    .argument("[command]")
+    .argument("[words...]")
     .usage(parts.usage)
-    .action(async (word: string | undefined) => {
+    .action(async ([word]: readonly string[]) => {
       if (word === undefined && parts.plain !== undefined) return parts.plain();
       const given = word === undefined ? name : `${name} ${word}`;
       throw await unknownCommand(given, word ?? "", parts.words);

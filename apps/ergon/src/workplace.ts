@@ -80,6 +80,8 @@ export type WorkplaceParts = {
   readonly logger: Logger;
   /** Takes the folder; says who has it when another does. */
   readonly open: () => Promise<OpenedData>;
+  /** How long an owner that does not listen is waited for. */
+  readonly patienceMs?: number;
 };
 
 export type Entrance = {
@@ -95,7 +97,7 @@ export type Entrance = {
 };
 
 export async function enterWorkplace(parts: WorkplaceParts, entrance: Entrance): Promise<Workplace> {
-  const deadline = Date.now() + LISTENING_MS;
+  const deadline = Date.now() + (parts.patienceMs ?? LISTENING_MS);
   for (;;) {
     const opened = await parts.open();
     if (opened.kind === "opened") return own(parts, opened, entrance);

@@ -1,9 +1,10 @@
-import { existsSync } from "node:fs";
+import { statSync } from "node:fs";
 import { type AgenticPlan, createIds, createSystemClock, type Json, planError } from "@ergon/core";
 import { FIRST_PRINCIPAL, readPlanDocument } from "@ergon/node";
 import type { App } from "../app.ts";
 import type { CommandContext } from "../command-context.ts";
 import type { ExitCode } from "../exit-codes.ts";
+import { planNotFound } from "../plan-shelf.ts";
 import { readArgs } from "../read-args.ts";
 import { runAndWatch } from "../watch-session.ts";
 
@@ -30,12 +31,25 @@ export async function runPlan(context: CommandContext, options: RunOptions): Pro
   }
 }
 
-/** A file when there is one of that name or it looks like one, else a plan by its id. */
+/** What looks like a file is one; else a plan by its id, which a file of that name in the working folder cannot take. */
 async function findPlan(app: App, named: string): Promise<AgenticPlan | string> {
-  if (!existsSync(named) && !/[/\\]|\.(?:json|ya?ml)$/.test(named)) return (await app.plans()).get(named) ?? named;
+  if (!/[/\\]|\.(?:json|ya?ml)$/.test(named)) {
+    const plans = await app.plans();
+    const known = plans.get(named);
+    if (known !== undefined) return known;
+    if (!isFile(named)) {
+      // The owner of the folder may know it; where there is no folder, nobody does.
+      if ((await app.inspectData()).state === "absent") throw planNotFound(named, plans);
+      return named;
+    }
+  }
   const document = await readPlanDocument(named);
   if ("problem" in document)
     throw planError("plan_invalid", `${named}: ${document.problem.reason}`, { details: { file: named } });
   // Its form is preflight's question: there every problem is named at once.
   return document.value as AgenticPlan;
+}
+
+function isFile(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isFile() === true;
 }

@@ -18,10 +18,14 @@ export function printError(terminal: Terminal, error: ShownError): void {
   }
   terminal.note(`${terminal.errorColors.red("error:")} ${printable(message)}`);
   const findings = findingsIn(details).filter((finding) => !message.includes(finding.message));
-  for (const finding of findings.slice(0, MAX_FINDINGS))
-    terminal.note(`  ${oneLine(finding.path)}: ${oneLine(finding.message)}`);
+  for (const finding of findings.slice(0, MAX_FINDINGS)) terminal.note(`  ${oneLine(describe(finding))}`);
   if (findings.length > MAX_FINDINGS)
     terminal.note(`  … and ${findings.length - MAX_FINDINGS} more; --json shows all.`);
+}
+
+/** What is wrong with the whole has no place in it. */
+function describe({ path, message }: Finding): string {
+  return path === "" ? message : `${path}: ${message}`;
 }
 
 type Finding = { readonly path: string; readonly message: string };

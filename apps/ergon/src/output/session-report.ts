@@ -66,6 +66,12 @@ function howToGoOn({ sessionId, waiting }: SessionCore): string {
   const [first] = answerable;
   if (first === undefined) return "";
   const step = answerable.length > 1 ? ` --step '${first.path}'` : "";
-  const input = first.kind === "human" ? "'…'" : `'{"action":"retry"}'   (or skip, or abort)`;
-  return `Go on with: ergon resume ${sessionId}${step} --input ${input}`;
+  return `Go on with: ergon resume ${sessionId}${step} --input ${exampleAnswer(first)}`;
+}
+
+function exampleAnswer({ kind, error }: SessionCore["waiting"][number]): string {
+  if (kind === "human") return "'…'";
+  const decision = `'{"action":"retry"}'   (or skip, or abort)`;
+  if (error?.code !== "outcome_unknown") return decision;
+  return `'{"happened":…}'   with its result, if it took effect; else ${decision}`;
 }

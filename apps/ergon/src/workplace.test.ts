@@ -1,0 +1,63 @@
+import { createIds, createSystemClock, createToolGate, silentLogger, ToolRegistry } from "@ergon/core";
+import { readSettings } from "@ergon/node";
+import { describe, expect, it } from "vitest";
+import type { OpenedData } from "./open-data.ts";
+import { enterWorkplace, type WorkplaceParts } from "./workplace.ts";
+
+const listen = { host: "127.0.0.1", port: 0, allowedHosts: [] };
+
+describe("a folder that another process owns", () => {
+  it("is entered through its owner, as soon as that says where it listens", async () => {
+    const answers = [owned(), owned(), owned({ url: "http://127.0.0.1:9", token: "t" })];
+    const workplace = await enterWorkplace(
+      parts(() => answers.shift()),
+      { recover: true },
+    );
+    expect(workplace).toMatchObject({ isOwner: false, url: "http://127.0.0.1:9" });
+    expect(answers).toEqual([]);
+  });
+
+  it("is not waited for without end", async () => {
+    let asked = 0;
+    const never = parts(() => {
+      asked += 1;
+      return owned();
+    });
+    const refused = { code: "folder_owned", details: { pid: 7 } };
+    await expect(enterWorkplace({ ...never, patienceMs: 120 }, { recover: true })).rejects.toMatchObject(refused);
+    expect(asked).toBeGreaterThan(1);
+    await expect(enterWorkplace({ ...never, patienceMs: 120 }, { recover: true, listen })).rejects.toMatchObject(
+      refused,
+    );
+  });
+
+  it("cannot be served by a second process, which is told at once", async () => {
+    const told = parts(() => owned({ url: "http://127.0.0.1:9", token: "t" }));
+    const message = expect.stringContaining("owned by pid 7 at http://127.0.0.1:9") as unknown;
+    await expect(enterWorkplace(told, { recover: true, listen })).rejects.toMatchObject({
+      code: "folder_owned",
+      message,
+    });
+  });
+});
+
+function owned(where: { readonly url?: string; readonly token?: string } = {}): OpenedData {
+  return { kind: "owned", owner: { kind: "owned", pid: 7, ...where } };
+}
+
+function parts(open: () => OpenedData | undefined): WorkplaceParts {
+  const clock = createSystemClock();
+  const registry = new ToolRegistry();
+  const { values } = readSettings({ flags: {}, env: {}, cwd: "/nowhere" });
+  return {
+    values,
+    version: "0",
+    registry,
+    gate: createToolGate({ registry, clock, logger: silentLogger }),
+    plans: { get: () => undefined, ids: () => [], all: [], problems: [] },
+    clock,
+    ids: createIds({ clock }),
+    logger: silentLogger,
+    open: async () => open() ?? owned(),
+  };
+}
