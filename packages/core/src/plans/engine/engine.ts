@@ -16,6 +16,7 @@ import { offload } from "../../tools/offload.ts";
 import { stepOf } from "../interpreter.ts";
 import type { Completion } from "../transition.ts";
 import { createBlobCache } from "./blob-cache.ts";
+import { createCheckedPlans } from "./checked-plans.ts";
 import type { EngineDeps, PlanLookup } from "./engine-deps.ts";
 import { answerFor, chooseWait } from "./resume-input.ts";
 import { createRunPool } from "./run-pool.ts";
@@ -38,7 +39,7 @@ export type EmbeddedEngine = Engine & {
 };
 
 export function createEngine(given: EngineDeps & { readonly plans: PlanLookup }): EmbeddedEngine {
-  const deps = { ...given, blobCache: createBlobCache(given) };
+  const deps = { ...given, blobCache: createBlobCache(given), checkedPlans: createCheckedPlans(given) };
   const reader = createSessionReader(given);
   const settling = createSettling(given.clock);
   const pool = createRunPool({ deps, record: reader.record, onCommit: settling.tell });

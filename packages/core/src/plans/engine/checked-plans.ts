@@ -1,0 +1,84 @@
+import { planError } from "../../errors/plan.ts";
+import { canonicalJson, sha256Hex } from "../../schema/hash.ts";
+import type { Json } from "../../schema/json.ts";
+import type { AgenticPlan } from "../../schema/plan.ts";
+import type { Tool } from "../../tools/tool.ts";
+import type { ToolRegistry } from "../../tools/registry.ts";
+import { checkInput } from "../preflight/check-input.ts";
+import { plainCopy } from "../preflight/plain-copy.ts";
+import { createProblems } from "../preflight/problems.ts";
+import { validatePlan } from "../validate-plan.ts";
+
+/** Plans that passed preflight and are run again are not checked again, up to so many and so long ones. */
+export const MAX_CHECKED_PLANS = 64;
+export const MAX_CHECKED_CHARS = 256 * 1024;
+
+export type CheckedPlan = {
+  readonly plan: AgenticPlan;
+  readonly hash: string;
+  /** Whether the store has it, so that later runs need not bring it again. */
+  isStored: boolean;
+};
+
+export type CheckedPlans = {
+  /** The plan as preflight read it, and its input with defaults. Throws `plan_invalid` with every problem. */
+  readonly check: (asked: {
+    readonly plan: unknown;
+    readonly input: Json | undefined;
+    readonly role: string | undefined;
+  }) => { readonly checked: CheckedPlan; readonly input: Json };
+};
+
+type Known = CheckedPlan & { readonly role: string | undefined; readonly tools: readonly Tool[] };
+
+export function createCheckedPlans({ registry }: { readonly registry: ToolRegistry }): CheckedPlans {
+  const known = new Map<string, Known>();
+
+  /** What preflight found holds while the same text meets the same tools in the same role; the input is always new. */
+  function remembered(text: string, role: string | undefined): Known | undefined {
+    const found = known.get(text);
+    return found?.role === role && found?.tools === registry.list() ? found : undefined;
+  }
+
+  function remember(text: string, checked: CheckedPlan, role: string | undefined): Known {
+    const entry = { ...checked, role, tools: registry.list() };
+    if (text === "" || text.length > MAX_CHECKED_CHARS) return entry;
+    if (known.size >= MAX_CHECKED_PLANS) known.clear();
+    known.set(text, entry);
+    return entry;
+  }
+
+  return {
+    check: ({ plan, input = {}, role }) => {
+      const copy = plainCopy(plan);
+      const text = copy.ok ? JSON.stringify(copy.value) : "";
+      const found = remembered(text, role);
+      const fitting = found === undefined ? undefined : fittingInput(found.plan, input);
+      if (found !== undefined && fitting !== undefined) return { checked: found, input: fitting };
+      const report = validatePlan(copy.ok ? copy.value : plan, {
+        registry,
+        input,
+        ...(role === undefined ? {} : { role }),
+      });
+      if (!report.ok || report.plan === undefined) throw refused(report.problems);
+      const hash = sha256Hex(canonicalJson(report.plan as unknown as Json));
+      const checked = found ?? remember(text, { plan: report.plan, hash, isStored: false }, role);
+      return { checked, input: report.input ?? {} };
+    },
+  };
+}
+
+/** Undefined when it does not fit: then preflight says why. */
+function fittingInput({ parameters }: AgenticPlan, input: Json): Json | undefined {
+  const problems = createProblems();
+  const checked = checkInput(input, { parameters }, problems);
+  return problems.hasErrors() ? undefined : checked;
+}
+
+function refused(problems: ReturnType<typeof validatePlan>["problems"]): Error {
+  const errors = problems.filter(({ severity }) => severity === "error");
+  const [first] = errors;
+  const count = errors.length === 1 ? "a problem" : `${String(errors.length)} problems`;
+  const message = `The plan or its input has ${count}: ${first === undefined ? "it cannot be read." : `${first.path}: ${first.message}`}`;
+  return planError("plan_invalid", message, { details: { problems } });
+}
