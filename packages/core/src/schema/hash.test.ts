@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { canonicalJson, sha256Hex } from "./hash.ts";
+import { canonicalJson, createTextHashes, MAX_KNOWN_CHARS, MAX_KNOWN_HASHES, sha256Hex } from "./hash.ts";
 import type { Json } from "./json.ts";
 
 describe("sha256Hex", () => {
@@ -24,6 +24,15 @@ describe("sha256Hex", () => {
       }),
       { numRuns: 50 },
     );
+  });
+});
+
+describe("createTextHashes", () => {
+  it("hashes as sha256Hex does, within its bounds and past them, the first time and again", () => {
+    const hashOf = createTextHashes();
+    const texts = Array.from({ length: MAX_KNOWN_HASHES + 2 }, (_, n) => `{"n":${String(n)}}`);
+    texts.push("x".repeat(MAX_KNOWN_CHARS), "x".repeat(MAX_KNOWN_CHARS + 1), "", "ä");
+    for (const text of [...texts, ...texts]) expect(hashOf(text)).toBe(sha256Hex(text));
   });
 });
 

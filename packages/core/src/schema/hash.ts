@@ -7,6 +7,24 @@ export function sha256Hex(content: string | Uint8Array): string {
   return bytesToHex(sha256(typeof content === "string" ? encoder.encode(content) : content));
 }
 
+/** Hashes of the texts that were asked for last: plans call tools with the same arguments again and again. */
+export function createTextHashes(): (text: string) => string {
+  const known = new Map<string, string>();
+  return (text) => {
+    if (text.length > MAX_KNOWN_CHARS) return sha256Hex(text);
+    let hash = known.get(text);
+    if (hash === undefined) {
+      hash = sha256Hex(text);
+      if (known.size >= MAX_KNOWN_HASHES) known.clear();
+      known.set(text, hash);
+    }
+    return hash;
+  };
+}
+
+export const MAX_KNOWN_HASHES = 256;
+export const MAX_KNOWN_CHARS = 1_024;
+
 /**
  * One text per JSON value, whatever the order of its keys (RFC 8785's rules), so that equal values have equal hashes.
  * Fields that are undefined count as absent. Depth must be bounded by the caller, see `jsonProblem`.

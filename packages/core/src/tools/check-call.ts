@@ -2,7 +2,7 @@ import { errorValue } from "../errors/ergon-error.ts";
 import { gateError } from "../errors/gate.ts";
 import { usageError } from "../errors/usage.ts";
 import type { CostModel } from "../energy/cost-model.ts";
-import { canonicalJson, sha256Hex } from "../schema/hash.ts";
+import { canonicalJson, createTextHashes } from "../schema/hash.ts";
 import { copyJson, jsonProblem, type JsonObject } from "../schema/json.ts";
 import { infrastructureIn, infrastructureInDefaults } from "./adapt/infrastructure.ts";
 import { errorFrom } from "./call-failure.ts";
@@ -32,6 +32,7 @@ export type CheckDeps = {
  * or the policy takes its time. Bad input is an answer, never an exception.
  */
 export function createCheck(deps: CheckDeps): (call: ToolCall) => MaybePromise<CheckAnswer> {
+  const hashOf = createTextHashes();
   return (call) => {
     try {
       const problem = callProblem(call);
@@ -70,7 +71,7 @@ export function createCheck(deps: CheckDeps): (call: ToolCall) => MaybePromise<C
       kind: "allowed",
       toolId: tool.id,
       resolvedArgs,
-      argsHash: blob?.ref.$blob ?? sha256Hex(text),
+      argsHash: blob?.ref.$blob ?? hashOf(text),
       effects: tool.effects,
       reservedUnits: deps.costs.estimateTool(tool),
       ...(timeoutMs === undefined ? {} : { timeoutMs }),

@@ -13,7 +13,7 @@ import { createProgress } from "./call-progress.ts";
 import { argsInvalid } from "./check-call.ts";
 import { toolNotFound, type ToolRegistry } from "./registry.ts";
 import type { ToolBodies } from "./tool-bodies.ts";
-import type { Infrastructure, ProgressUpdate, Tool, ToolArgs, ToolBody, ToolRun } from "./tool.ts";
+import type { Infrastructure, Tool, ToolArgs, ToolBody, ToolRun } from "./tool.ts";
 
 /** For tools and calls that name no time limit of their own. */
 export const DEFAULT_TIMEOUT_MS = 60_000;
@@ -24,6 +24,13 @@ export type InvokeDeps = {
   readonly costs: CostModel;
   readonly clock: Clock;
   readonly logger: Logger;
+};
+
+/** `given`: the tool has asked for its signal. */
+type RunningCall = {
+  isOver: boolean;
+  given: AbortController | undefined;
+  abortedFor?: { readonly reason: unknown };
 };
 
 type Ready = {
@@ -64,11 +71,10 @@ export function createInvoke(deps: InvokeDeps): (call: AllowedCall, options: Inv
     const { signal, idempotencyKey } = options;
     const startedMs = clock.monotonic();
     const timeoutMs = call.timeoutMs ?? tool.timeoutMs ?? DEFAULT_TIMEOUT_MS;
-    const controller = new AbortController();
-    let isOver = false;
+    const state: RunningCall = { isOver: false, given: undefined };
     return new Promise((resolve) => {
       const settle = (result: CallResult): void => {
-        isOver = true;
+        state.isOver = true;
         stopTimer();
         signal?.removeEventListener("abort", onAbort);
         const durationMs = Math.max(0, clock.monotonic() - startedMs);
@@ -76,9 +82,10 @@ export function createInvoke(deps: InvokeDeps): (call: AllowedCall, options: Inv
         resolve(outcomeWithRows(clock, result, { toolId, idempotencyKey, durationMs, energyUnits }));
       };
       const giveUp = (error: ErrorValue, reason: unknown): void => {
-        if (isOver) return;
+        if (state.isOver) return;
         settle({ error });
-        controller.abort(reason);
+        state.abortedFor = { reason };
+        state.given?.abort(reason);
       };
       const onAbort = (): void => giveUp(cancelled(call), signal?.reason);
       const onDeadline = (): void => {
@@ -87,27 +94,35 @@ export function createInvoke(deps: InvokeDeps): (call: AllowedCall, options: Inv
       };
       const stopTimer = clock.after(timeoutMs, onDeadline);
       signal?.addEventListener("abort", onAbort, { once: true });
-      const toolRun = runOf(tool, controller.signal, options, () => isOver);
-      start(body, args, options, toolRun).then(
+      start(body, args, options, runOf(tool, options, state)).then(
         (returned) => {
-          if (isOver) logLate(tool, options, "A result came after its call was over, and was dropped.");
+          if (state.isOver) logLate(tool, options, "A result came after its call was over, and was dropped.");
           else settle(resultOf(tool, body, returned));
         },
         (thrown: unknown) => {
-          if (isOver) logLate(tool, options, "A tool failed after its call was over.");
+          if (state.isOver) logLate(tool, options, "A tool failed after its call was over.");
           else settle({ error: failureOf(call, thrown) });
         },
       );
     });
   }
 
-  function runOf(tool: Tool, signal: AbortSignal, options: InvokeOptions, isOver: () => boolean): ToolRun {
+  /** Few tools look at their signal, report progress or log, and what that takes costs more than many a tool. */
+  function runOf(tool: Tool, options: InvokeOptions, state: RunningCall): ToolRun {
     let logger: Logger | undefined;
+    let tell: ToolRun["progress"] | undefined;
     return {
-      signal,
+      get signal() {
+        state.given ??= new AbortController();
+        if (state.abortedFor !== undefined) state.given.abort(state.abortedFor.reason);
+        return state.given.signal;
+      },
       idempotencyKey: options.idempotencyKey,
-      progress: progressOf(options, isOver),
-      // Few tools log, and a child logger costs more than many a tool.
+      progress: (update) => {
+        if (options.progress === undefined || state.isOver) return;
+        tell ??= createProgress({ clock, logger: options.logger ?? deps.logger, report: options.progress });
+        tell(update);
+      },
       get logger() {
         logger ??= (options.logger ?? deps.logger).child({ toolId: tool.id });
         return logger;
@@ -115,15 +130,8 @@ export function createInvoke(deps: InvokeDeps): (call: AllowedCall, options: Inv
     };
   }
 
-  function progressOf({ progress, logger = deps.logger }: InvokeOptions, isOver: () => boolean): ToolRun["progress"] {
-    if (progress === undefined) return ignoreProgress;
-    const tell = createProgress({ clock, logger, report: progress });
-    return (update) => {
-      if (!isOver()) tell(update);
-    };
-  }
-
-  function logLate(tool: Tool, { idempotencyKey, logger = deps.logger }: InvokeOptions, message: string): void {
+  function logLate(tool: Tool, options: InvokeOptions, message: string): void {
+    const { idempotencyKey, logger = deps.logger } = options;
     logger.warn({ toolId: tool.id, idempotencyKey }, message);
   }
 
@@ -169,7 +177,3 @@ function neverCalled({ toolId }: AllowedCall): ErrorValue {
 }
 
 const NO_INFRASTRUCTURE: Infrastructure = {};
-
-function ignoreProgress(_update: ProgressUpdate): void {
-  // Nobody listens.
-}

@@ -4,7 +4,7 @@
 import { gateError } from "../../errors/gate.ts";
 import type { ErrorRecord } from "../../schema/error.ts";
 import type { Json } from "../../schema/json.ts";
-import type { SessionCore } from "../../schema/session.ts";
+import type { SessionCore, SessionStatus } from "../../schema/session.ts";
 import { openVisits, visitPath, type Cursor } from "../frames.ts";
 import type { Completion, Effect } from "../transition.ts";
 import { note, type Draft } from "./draft.ts";
@@ -166,20 +166,29 @@ function waitsChanged(before: SessionCore, after: SessionCore): boolean {
 }
 
 function nextCore(state: RunState, draft: Draft): SessionCore {
-  const { lastError: _gone, currentStepId: _was, ...kept } = state.core;
-  const base = { ...kept, updatedAt: draft.at, energySpent: state.energySpent, waiting: [] };
   if (draft.end !== undefined) {
-    const error = draft.end.status === "failed" ? { lastError: draft.end.error } : {};
-    return { ...base, ...error, status: draft.end.status };
+    const core = coreAt(state, draft, draft.end.status);
+    return draft.end.status === "failed" ? { ...core, lastError: draft.end.error } : core;
   }
   const { cursor } = state;
   const status = statusOf(cursor);
-  const now = { ...base, status, currentStepId: cursor.root.at };
+  const now = coreAt(state, draft, status);
+  now.currentStepId = cursor.root.at;
   // A single line of steps that runs has no waits; looking for them would be work on the hot path.
   if (status === "running" && cursor.root.state.kind !== "spread") return now;
   const waits = placedWaits(state.plan, cursor);
   const lastError = shownError(waits);
   return { ...now, waiting: waits.map(({ wait }) => wait), ...(lastError === undefined ? {} : { lastError }) };
+}
+
+/** Field by field: it is made with every commit, and copying an object's rest is slow. */
+function coreAt({ core, energySpent }: RunState, draft: Draft, status: SessionStatus): SessionCore {
+  const { sessionId, createdAt, run, currentPlanId, mode, energyBudget } = core;
+  const next: SessionCore = { sessionId, status, createdAt, updatedAt: draft.at, waiting: [], run, energySpent };
+  if (currentPlanId !== undefined) next.currentPlanId = currentPlanId;
+  if (mode !== undefined) next.mode = mode;
+  if (energyBudget !== undefined) next.energyBudget = energyBudget;
+  return next;
 }
 
 function stepIdAt(cursor: Cursor, ord: string): string {

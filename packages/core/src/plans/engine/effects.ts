@@ -43,7 +43,7 @@ type Answer = Completion extends infer C ? (C extends Completion ? Omit<C, "ord"
 
 export function createEffects({ deps, state, arrive, begun }: EffectsParts): Effects {
   const { plan, data, sessionId, owner } = state;
-  const logger = deps.logger.child({ sessionId, planId: plan.plan.planId });
+  const infrastructure = { ...deps.infrastructure, sessionId };
 
   return {
     now: (effect) => {
@@ -222,20 +222,22 @@ export function createEffects({ deps, state, arrive, begun }: EffectsParts): Eff
   }
 
   async function invoke(effect: Invoke, ready: AllowedCall): Promise<void> {
-    const controller = new AbortController();
-    state.calls.set(effect.ord, controller);
+    const { stepId, ord: position } = effect;
     const outcome = await deps.gate.invoke(ready, {
-      signal: controller.signal,
-      idempotencyKey: idempotencyKey(sessionId, effect.ord),
+      signal: state.calls.signal,
+      idempotencyKey: idempotencyKey(sessionId, position),
       get context() {
         return data.contextOf(effect.place);
       },
-      infrastructure: { ...deps.infrastructure, sessionId },
-      logger: logger.child({ stepId: effect.stepId }),
-      progress: progressInto(deps, { owner, sessionId, stepId: effect.stepId, position: effect.ord }),
+      infrastructure,
+      get logger() {
+        return deps.logger.child({ sessionId, planId: plan.plan.planId, stepId });
+      },
+      get progress() {
+        return progressInto(deps, { owner, sessionId, stepId, position });
+      },
     });
     for (const blob of outcome.blobs) await untilWritten(deps, () => deps.blobs.put(blob.bytes, blob.ref.mediaType));
-    state.calls.delete(effect.ord);
     const ended: Answer =
       outcome.kind === "ok"
         ? { kind: "called", ok: true }

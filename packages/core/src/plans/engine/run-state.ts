@@ -22,7 +22,8 @@ export type RunState = {
   version: Version;
   /** Calls that the gate allowed and that have not ended. */
   readonly allowed: Map<string, AllowedCall>;
-  readonly calls: Map<string, AbortController>;
+  /** Ends every call that is under way. */
+  readonly calls: AbortController;
 };
 
 /** A completion with what its effect produced, on its way to a commit. */
@@ -51,7 +52,7 @@ export function newRunState(record: SessionRecord, plan: CompiledPlan, data: Run
     energySpent: record.core.energySpent,
     version: record.version,
     allowed: new Map(),
-    calls: new Map(),
+    calls: new AbortController(),
   };
 }
 

@@ -106,7 +106,7 @@ export function createRun({ deps, state, onCommit, onIdle }: RunParts): Run {
     abandon: () => {
       over = true;
       stopTimers();
-      for (const call of state.calls.values()) call.abort();
+      if (underWay > 0) state.calls.abort();
     },
     idle: () => !pumping && underWay === 0 && queue.length === 0,
     rested: () =>
@@ -167,7 +167,7 @@ export function createRun({ deps, state, onCommit, onIdle }: RunParts): Run {
   function cancelNow(draft: Draft): boolean {
     bookCancel(state, draft);
     stopTimers();
-    for (const call of state.calls.values()) call.abort();
+    state.calls.abort();
     return true;
   }
 
@@ -213,15 +213,12 @@ export function createRun({ deps, state, onCommit, onIdle }: RunParts): Run {
     const core = bookSession(state, draft);
     const { context, dropScopes, journal, energy, blobs, events } = draft;
     const first = opening;
+    const frames = draft.end === undefined ? (state.cursor as unknown as Json) : null;
     const commit: Commit = {
       sessionId: state.sessionId,
       owner: state.owner,
       expectVersion: state.version,
-      session: {
-        core,
-        frames: draft.end === undefined ? (state.cursor as unknown as Json) : null,
-        ...(first === undefined ? {} : { planHash: first.planHash, input: first.input }),
-      },
+      session: first === undefined ? { core, frames } : { core, frames, planHash: first.planHash, input: first.input },
       ...(first?.plan === undefined ? {} : { plan: first.plan }),
       context,
       dropScopes,
@@ -266,12 +263,15 @@ export function createRun({ deps, state, onCommit, onIdle }: RunParts): Run {
   /** Counts what is under way, so that a run with nothing under way can leave memory (E5). */
   function begun(work: () => Promise<void>): void {
     underWay++;
-    void work()
-      .catch(putDown)
-      .finally(() => {
-        underWay--;
-        void pump();
-      });
+    work().then(ended, (thrown: unknown) => {
+      putDown(thrown);
+      ended();
+    });
+  }
+
+  function ended(): void {
+    underWay--;
+    void pump();
   }
 
   function putDown(thrown: unknown): void {
