@@ -146,6 +146,7 @@ export {
   type CommitRows,
   type ContextText,
   type EnergyText,
+  type EventsText,
   type JournalText,
   type SessionRow,
 } from "./memory/commit-rows.ts";

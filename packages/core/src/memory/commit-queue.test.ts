@@ -83,6 +83,6 @@ function named(name: string): Commit {
 
 function sized(chars: number): Commit {
   const event = { type: "tools-changed", at: "", data: { text: "" } } as const;
-  const text = "x".repeat(chars - JSON.stringify(event).length);
+  const text = "x".repeat(chars - JSON.stringify([event]).length);
   return { sessionId: "", owner: "ada", events: [{ ...event, data: { text } }] };
 }

@@ -21,8 +21,7 @@ export type CommitRows = {
   readonly journal: readonly JournalText[];
   readonly energy: EnergyText | undefined;
   readonly blobs: readonly BlobText[];
-  /** Each as JSON of type, time and data. */
-  readonly events: readonly string[];
+  readonly events: EventsText | undefined;
   readonly cursor: { readonly name: string; readonly seq: number } | undefined;
   readonly chars: number;
 };
@@ -51,6 +50,8 @@ export type JournalText = {
   readonly intent: string | undefined;
   readonly outcome: string | undefined;
 };
+/** Events as one JSON array of type, time and data each, with their number. */
+export type EventsText = { readonly count: number; readonly text: string };
 /** Ledger rows as one JSON array, with their number and sum. */
 export type EnergyText = { readonly rows: number; readonly units: number; readonly text: string };
 export type BlobText = { readonly id: string; readonly bytes: number; readonly mediaType: string; readonly at: string };
@@ -99,7 +100,7 @@ export function commitRows(commit: Commit): CommitRows {
             mediaType: checkKey(commit, "media type", ref.mediaType),
             at: checkKey(commit, "time", at),
           })),
-    events: events === undefined ? NONE : events.map((event) => eventText(commit, event, text)),
+    events: events === undefined || events.length === 0 ? undefined : eventsText(commit, events, text),
     cursor:
       cursor === undefined
         ? undefined
@@ -195,10 +196,12 @@ function outcomeText(commit: Commit, row: Exclude<JournalWrite, { kind: "start" 
   return write(commit, "result", { state, result, finishedAt, energyUnits }, text);
 }
 
-function eventText(commit: Commit, { type, at, data }: NewEvent, text: Measured): string {
-  checkKey(commit, "time", at);
-  if (data === undefined) throw invalid(commit, "has an event that is not JSON");
-  return write(commit, "event", { type, at, data }, text);
+function eventsText(commit: Commit, events: readonly NewEvent[], text: Measured): EventsText {
+  for (const { at, data } of events) {
+    checkKey(commit, "time", at);
+    if (data === undefined) throw invalid(commit, "has an event that is not JSON");
+  }
+  return { count: events.length, text: write(commit, "event", events, text) };
 }
 
 function energyText(commit: Commit, rows: readonly EnergyRow[], text: Measured): EnergyText {

@@ -90,7 +90,8 @@ export function createMemoryStateStore(options: { readonly logger?: Logger } = {
       const owned = blobs.get(blob.id) ?? [];
       if (!owned.some((row) => row.owner === owner)) blobs.set(blob.id, [...owned, { ...blob, owner }]);
     }
-    for (const text of rows.events) events.push({ text, seq: events.length + 1, owner, sessionId });
+    for (let at = 0; at < (rows.events?.count ?? 0); at += 1)
+      events.push({ text: rows.events?.text ?? "", at, seq: events.length + 1, owner, sessionId });
     if (rows.cursor !== undefined) cursors.set(rows.cursor.name, rows.cursor.seq);
     if (rows.energy !== undefined) energy.add(sessionId, owner, rows.energy);
   }
@@ -175,10 +176,19 @@ export function createMemoryStateStore(options: { readonly logger?: Logger } = {
   };
 }
 
-type StoredText = { readonly text: string; readonly seq: number; readonly owner: string; readonly sessionId: string };
+/** The event at place `at` of the text that its commit made. */
+type StoredText = {
+  readonly text: string;
+  readonly at: number;
+  readonly seq: number;
+  readonly owner: string;
+  readonly sessionId: string;
+};
 
-function read({ text, seq, owner, sessionId }: StoredText): StoredEvent {
-  return storedEvent(JSON.parse(text) as NewEvent, seq, owner, sessionId);
+function read({ text, at, seq, owner, sessionId }: StoredText): StoredEvent {
+  const event = (JSON.parse(text) as NewEvent[])[at];
+  if (event === undefined) throw new Error(`Event ${String(seq)} is not in its text.`);
+  return storedEvent(event, seq, owner, sessionId);
 }
 
 function blobRow({

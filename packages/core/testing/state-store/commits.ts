@@ -216,7 +216,7 @@ export function commitRules(open: OpenStore): void {
           units: MAX_COMMIT_ROWS - 1,
           rows: MAX_COMMIT_ROWS - 1,
         });
-        const data = { text: "x".repeat(MAX_COMMIT_CHARS - JSON.stringify(event({ text: "" })).length) };
+        const data = { text: "x".repeat(MAX_COMMIT_CHARS - JSON.stringify([event({ text: "" })]).length) };
         await expectRefused(
           store.commit({ sessionId: "s", owner: OWNER, events: [event(data), event()] }),
           "commit_invalid",

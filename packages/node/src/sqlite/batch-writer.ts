@@ -157,10 +157,11 @@ function highest(db: DatabaseSync, sql: string): number {
 
 function eventsOf(added: readonly CommitRows[], before: number): StoredEvent[] {
   let seq = before;
-  return added.flatMap(({ events, owner, sessionId }) =>
-    events.map((text) => {
+  return added.flatMap(({ events, owner, sessionId }) => {
+    if (events === undefined) return [];
+    return (JSON.parse(events.text) as NewEvent[]).map((event) => {
       seq += 1;
-      return storedEvent(JSON.parse(text) as NewEvent, seq, owner, sessionId);
-    }),
-  );
+      return storedEvent(event, seq, owner, sessionId);
+    });
+  });
 }

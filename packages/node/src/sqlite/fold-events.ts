@@ -1,18 +1,19 @@
-import type { TailEvent } from "./tail.ts";
+import type { NewEvent } from "@ergon/core";
+import type { TailEvents } from "./tail.ts";
 import type { WriteStatements } from "./write-statements.ts";
 
-/** So many events share a row of the table, and no more text than this unless one alone is longer. */
-export const MAX_EVENTS_PER_ROW = 128;
+/** So many commits' events share a row of the table, and no more text than this unless one alone is longer. */
+export const MAX_COMMITS_PER_ROW = 64;
 export const MAX_EVENT_CHARS_PER_ROW = 32 * 1024;
 
-/** One event inside its row: whose it is comes before the event's own JSON. */
-export type EventEntry = readonly [sessionN: number, owner: string, event: unknown];
+/** The events of one commit inside their row, after whose they are; session 0 is none. */
+export type EventsEntry = readonly [sessionN: number, owner: string, events: readonly NewEvent[]];
 
-export function foldEvents(statements: WriteStatements, events: readonly TailEvent[]): void {
+export function foldEvents(statements: WriteStatements, events: readonly TailEvents[]): void {
   let from = 0;
   let chars = 0;
   for (const [at, { text }] of events.entries()) {
-    if (at > from && (at - from >= MAX_EVENTS_PER_ROW || chars + text.length > MAX_EVENT_CHARS_PER_ROW)) {
+    if (at > from && (at - from >= MAX_COMMITS_PER_ROW || chars + text.length > MAX_EVENT_CHARS_PER_ROW)) {
       addRow(statements, events.slice(from, at));
       from = at;
       chars = 0;
@@ -22,25 +23,21 @@ export function foldEvents(statements: WriteStatements, events: readonly TailEve
   if (from < events.length) addRow(statements, events.slice(from));
 }
 
-function addRow(statements: WriteStatements, events: readonly TailEvent[]): void {
-  const [first] = events;
-  const last = events.at(-1);
-  if (first === undefined || last === undefined) return;
+function addRow(statements: WriteStatements, commits: readonly TailEvents[]): void {
   const sessions = new Set<number>();
-  let common: string | null = first.owner;
+  const owners = new Set<string>();
+  let count = 0;
+  let seq = 0;
   let entries = "";
-  let owner = "";
-  let quoted = "";
-  for (const event of events) {
-    const n = event.session?.base.n ?? 0;
-    if (event.owner !== owner) {
-      owner = event.owner;
-      quoted = JSON.stringify(owner);
-    }
-    if (owner !== common) common = null;
+  for (const commit of commits) {
+    const n = commit.session?.base.n ?? 0;
     if (n > 0) sessions.add(n);
-    entries += `${entries === "" ? "[" : ","}[${String(n)},${quoted},${event.text}]`;
+    owners.add(commit.owner);
+    count += commit.count;
+    seq = commit.seq;
+    entries += `${entries === "" ? "[" : ","}[${String(n)},${JSON.stringify(commit.owner)},${commit.text}]`;
   }
-  statements.addEvents.run(last.seq, common, `${entries}]`);
-  for (const n of sessions) statements.addSessionEvents.run(n, last.seq);
+  const [first = ""] = owners;
+  statements.addEvents.run(seq, count, owners.size === 1 ? first : null, `${entries}]`);
+  for (const n of sessions) statements.addSessionEvents.run(n, seq);
 }

@@ -1,6 +1,6 @@
 import { setImmediate } from "node:timers/promises";
 import { checkWhole, type EventQuery, type NewEvent, pageLimit, storedEvent, type StoredEvent } from "@ergon/core";
-import type { EventEntry } from "./fold-events.ts";
+import type { EventsEntry } from "./fold-events.ts";
 import type { Reader } from "./reader.ts";
 import type { Tail } from "./tail.ts";
 
@@ -54,16 +54,23 @@ function createFinder(
     return id;
   }
 
+  function keep(events: readonly NewEvent[], before: number, whose: string, id: () => string): void {
+    for (const [at, event] of events.entries()) {
+      const seq = before + at + 1;
+      if (seq > after) found.push(storedEvent(event, seq, whose, id()));
+    }
+  }
+
   function rowsAfter(seq: number): readonly EventColumns[] {
     const ofOwner = owner === undefined ? "" : " AND (e.owner = ? OR e.owner IS NULL)";
     const values = owner === undefined ? [ROWS_PER_TURN] : [owner, ROWS_PER_TURN];
     if (sessionId === undefined) {
-      const sql = `SELECT e.seq, e.entries FROM events e WHERE e.seq > ?${ofOwner} ORDER BY e.seq LIMIT ? + 0`;
+      const sql = `SELECT e.seq, e.count, e.entries FROM events e WHERE e.seq > ?${ofOwner} ORDER BY e.seq LIMIT ? + 0`;
       return all<EventColumns>(sql, seq, ...values);
     }
     if (sessionN === undefined) return [];
     return all<EventColumns>(
-      `SELECT e.seq, e.entries FROM session_events s CROSS JOIN events e ON e.seq = s.seq
+      `SELECT e.seq, e.count, e.entries FROM session_events s CROSS JOIN events e ON e.seq = s.seq
         WHERE s.session_n = ? AND s.seq > ?${ofOwner} ORDER BY s.seq LIMIT ? + 0`,
       sessionN,
       seq,
@@ -76,24 +83,22 @@ function createFinder(
     nextRows: () => {
       const rows = rowsAfter(from);
       for (const row of rows) {
-        const entries = JSON.parse(row.entries) as EventEntry[];
-        let seq = row.seq - entries.length;
-        for (const [n, whose, event] of entries) {
-          seq += 1;
-          if (seq > after && isAsked(whose) && (sessionId === undefined || n === sessionN))
-            found.push(storedEvent(event as NewEvent, seq, whose, idOf(n)));
+        let seq = row.seq - row.count;
+        for (const [n, whose, events] of JSON.parse(row.entries) as EventsEntry[]) {
+          if (isAsked(whose) && (sessionId === undefined || n === sessionN)) keep(events, seq, whose, () => idOf(n));
+          seq += events.length;
         }
         from = row.seq;
       }
       return rows.length === ROWS_PER_TURN;
     },
     inTail: ({ events }) => {
-      for (const { seq, owner: whose, session, text } of events) {
+      for (const { seq, count, owner: whose, session, text } of events) {
         if (seq > after && isAsked(whose) && (sessionId === undefined || session?.id === sessionId))
-          found.push(storedEvent(JSON.parse(text) as NewEvent, seq, whose, session?.id ?? ""));
+          keep(JSON.parse(text) as NewEvent[], seq - count, whose, () => session?.id ?? "");
       }
     },
   };
 }
 
-type EventColumns = { readonly seq: number; readonly entries: string };
+type EventColumns = { readonly seq: number; readonly count: number; readonly entries: string };

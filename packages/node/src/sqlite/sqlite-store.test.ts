@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { createMemoryLogger, type Commit } from "@ergon/core";
 import { afterAll, describe, expect, it } from "vitest";
-import { MAX_EVENT_CHARS_PER_ROW, MAX_EVENTS_PER_ROW } from "./fold-events.ts";
+import { MAX_EVENT_CHARS_PER_ROW, MAX_COMMITS_PER_ROW } from "./fold-events.ts";
 import { CHECKPOINT_PAGES, MAX_WAL_BYTES } from "./open-database.ts";
 import { SCAN_ROWS } from "./read-energy.ts";
 import { ROWS_PER_TURN } from "./read-events.ts";
@@ -34,9 +34,9 @@ describe("the SQLite store", () => {
     async () => {
       const store = openSqliteStateStore({ path: ":memory:" });
       await store.commit(session("s", 0, { events: [event(0)], energy: [spent(1)] }));
-      const many = MAX_EVENTS_PER_ROW * (ROWS_PER_TURN + 1);
+      const many = MAX_COMMITS_PER_ROW * (ROWS_PER_TURN + 1);
       const ofBob = { sessionId: "", owner: "bob" };
-      await store.commit({ ...ofBob, events: Array.from({ length: many }, (_, n) => event(n)) });
+      await Promise.all(Array.from({ length: many }, (_, n) => store.commit({ ...ofBob, events: [event(n)] })));
       for (let n = 0; n < SCAN_ROWS; n += 1_000) {
         await Promise.all(
           Array.from({ length: 1_000 }, (_, at) =>
@@ -62,7 +62,7 @@ describe("the SQLite store", () => {
   );
 
   it.each([
-    ["numbers", MAX_EVENTS_PER_ROW, 10],
+    ["numbers", MAX_COMMITS_PER_ROW, 10],
     ["text", 6, MAX_EVENT_CHARS_PER_ROW / 2],
   ])("finds a session's events on both sides of every row's edge, by %s", async (_, perRow, chars) => {
     const store = openSqliteStateStore({ path: ":memory:" });

@@ -29,7 +29,7 @@ function commitText(rows: CommitRows): string {
   if (journal.length > 0) text += `,"journal":[${journal.map(journalText).join(",")}]`;
   if (energy !== undefined) text += `,"energy":${energy.text}`;
   if (blobs.length > 0) text += `,"blobs":${JSON.stringify(blobs)}`;
-  if (events.length > 0) text += `,"events":[${events.join(",")}]`;
+  if (events !== undefined) text += `,"events":${events.text}`;
   if (cursor !== undefined) text += `,"cursor":${JSON.stringify(cursor)}`;
   return `${text}}`;
 }
@@ -98,7 +98,8 @@ function readCommit(written: Written, chars: number): CommitRows {
     })),
     energy: written.energy === undefined ? undefined : readEnergy(written.energy),
     blobs,
-    events: (written.events ?? []).map((event) => JSON.stringify(event)),
+    events:
+      written.events === undefined ? undefined : { count: written.events.length, text: JSON.stringify(written.events) },
     cursor,
     chars,
   };

@@ -13,15 +13,17 @@ export type Tail = {
   readonly commits: readonly CommitRows[];
   readonly chars: number;
   readonly sessions: ReadonlyMap<string, TailSession>;
-  readonly events: readonly TailEvent[];
+  readonly events: readonly TailEvents[];
   /** The last number that the tables have. */
   readonly foldedSeq: number;
   readonly lastSeq: number;
   readonly lastN: number;
 };
 
-export type TailEvent = {
+/** The events of one commit, as a JSON array; the last of them has the number `seq`. */
+export type TailEvents = {
   readonly seq: number;
+  readonly count: number;
   readonly owner: string;
   readonly session: TailSession | undefined;
   readonly text: string;
@@ -41,7 +43,7 @@ export type TailWriter = {
 type Mutable = { -readonly [K in keyof Tail]: Tail[K] } & {
   commits: CommitRows[];
   sessions: Map<string, TailSession>;
-  events: TailEvent[];
+  events: TailEvents[];
 };
 
 export function createTail(
@@ -70,9 +72,10 @@ export function createTail(
     tail.commits.push(rows);
     tail.chars += rows.chars;
     if (session !== undefined) addToSession(session, rows);
-    for (const text of rows.events) {
-      tail.lastSeq += 1;
-      tail.events.push({ seq: tail.lastSeq, owner: rows.owner, session, text });
+    if (rows.events !== undefined) {
+      const { count, text } = rows.events;
+      tail.lastSeq += count;
+      tail.events.push({ seq: tail.lastSeq, count, owner: rows.owner, session, text });
     }
     return session;
   }

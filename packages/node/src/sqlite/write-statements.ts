@@ -30,7 +30,7 @@ const SQL = {
   addJournal: "INSERT INTO journal (session_n, ord, step_id, owner, intent, outcome) VALUES (?, ?, ?, ?, ?, ?)",
   finishJournal: "UPDATE journal SET outcome = ? WHERE session_n = ? AND ord = ?",
   addEnergy: "INSERT INTO energy (session_n, owner, units, rows, entries) VALUES (?, ?, ?, ?, ?)",
-  addEvents: "INSERT INTO events (seq, owner, entries) VALUES (?, ?, ?)",
+  addEvents: "INSERT INTO events (seq, count, owner, entries) VALUES (?, ?, ?, ?)",
   addSessionEvents: "INSERT INTO session_events (session_n, seq) VALUES (?, ?)",
   addBlob: "INSERT INTO blobs (id, owner, bytes, media_type, at) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
   moveCursor: `INSERT INTO cursors (name, owner, seq) VALUES (?, ?, ?)

@@ -80,6 +80,7 @@ CREATE TABLE energy (
 
 CREATE TABLE events (
   seq INTEGER PRIMARY KEY,
+  count INTEGER NOT NULL,
   owner TEXT,
   entries TEXT NOT NULL
 ) STRICT;
