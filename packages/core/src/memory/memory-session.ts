@@ -18,7 +18,7 @@ export type MemorySession = {
   readonly byStep: Map<string, SortedMap<JournalEntry>>;
 };
 
-export type JournalEntry = {
+type JournalEntry = {
   readonly stepId: string | null;
   readonly intent: string;
   readonly outcome: string | undefined;

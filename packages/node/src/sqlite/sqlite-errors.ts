@@ -21,11 +21,6 @@ export function fromSqlite(thrown: unknown, doing: string): ErgonError {
   });
 }
 
-/** Whether an insert met a key that is there already; it has then inserted nothing. */
-export function isDuplicate(thrown: unknown): boolean {
-  return extendedResult(thrown) === SQLITE_CONSTRAINT_UNIQUE;
-}
-
 type Meaning = { readonly code: StoreErrorCode; readonly retryable: boolean; readonly advice: string };
 
 function extendedResult(thrown: unknown): number {
@@ -76,7 +71,6 @@ function meaningOf(result: number): Meaning {
   }
 }
 
-const SQLITE_CONSTRAINT_UNIQUE = 2_067;
 
 const SQLITE = {
   permission: 3,

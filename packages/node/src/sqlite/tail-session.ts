@@ -25,7 +25,7 @@ export type TailEntry = {
   readonly intent: string | undefined;
   outcome: string | undefined;
 };
-export type TailValue = ContextText & { readonly owner: string };
+type TailValue = ContextText & { readonly owner: string };
 
 export function newTailSession(id: string, owner: string, base: KnownSession): TailSession {
   return {
