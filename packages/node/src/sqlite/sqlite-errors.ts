@@ -71,7 +71,6 @@ function meaningOf(result: number): Meaning {
   }
 }
 
-
 const SQLITE = {
   permission: 3,
   busy: 5,

@@ -13,14 +13,14 @@ import { validatePlan } from "../validate-plan.ts";
 export const MAX_CHECKED_PLANS = 64;
 export const MAX_CHECKED_CHARS = 256 * 1024;
 
-export type CheckedPlan = {
+type CheckedPlan = {
   readonly plan: AgenticPlan;
   readonly hash: string;
   /** Whether the store has it, so that later runs need not bring it again. */
   isStored: boolean;
 };
 
-export type CheckedPlans = {
+type CheckedPlans = {
   /** The plan as preflight read it, and its input with defaults. Throws `plan_invalid` with every problem. */
   readonly check: (asked: {
     readonly plan: unknown;
