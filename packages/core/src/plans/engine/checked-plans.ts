@@ -20,7 +20,7 @@ type CheckedPlan = {
   isStored: boolean;
 };
 
-type CheckedPlans = {
+export type CheckedPlans = {
   /** The plan as preflight read it, and its input with defaults. Throws `plan_invalid` with every problem. */
   readonly check: (asked: {
     readonly plan: unknown;
