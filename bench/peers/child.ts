@@ -1,0 +1,116 @@
+import { execFileSync, fork, type ChildProcess } from "node:child_process";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { stripTypeScriptTypes } from "node:module";
+import { delimiter, join } from "node:path";
+import type { Answer, Task } from "./contender.ts";
+
+/** A contender in a process of its own. */
+export type Child = {
+  readonly maxSteps: number;
+  /** Rejects with what the contender said, or with how its process ended. */
+  readonly ask: (task: Task) => Promise<Answer>;
+  readonly end: () => void;
+};
+
+export type ChildOptions = {
+  /** Its file in this folder, without the ending. */
+  readonly file: string;
+  /** What it needs from npm, with exact versions; installed into a folder of its own. None for Ergon. */
+  readonly packages?: readonly string[];
+  /** Under the Node that the machine has, not the one that Ergon brings. */
+  readonly machineNode?: boolean;
+  readonly env?: Readonly<Record<string, string>>;
+};
+
+const HERE = import.meta.dirname;
+const PEERS = join(HERE, "..", ".peers");
+const START_LIMIT_MS = 60_000;
+
+export async function startChild(options: ChildOptions): Promise<Child> {
+  const { file, packages, machineNode = false, env = {} } = options;
+  const place = packages === undefined ? HERE : install(file, packages, machineNode);
+  const ending = packages === undefined ? "ts" : "mjs";
+  const process = fork(join(place, `serve.${ending}`), [join(place, `${file}.${ending}`)], {
+    ...(machineNode ? { execPath: onMachine("node") } : {}),
+    execArgv: [],
+    env: { ...globalThis.process.env, NODE_NO_WARNINGS: "1", ...env },
+    stdio: ["ignore", "ignore", "pipe", "ipc"],
+  });
+  const answers = answersOf(process);
+  const ready = await answers.next(START_LIMIT_MS);
+  if (ready.kind !== "ready") throw new Error(`${file} said ${ready.kind} instead of ready.`);
+  return {
+    maxSteps: ready.maxSteps ?? Number.POSITIVE_INFINITY,
+    ask: (task) => {
+      process.send(task);
+      return answers.next();
+    },
+    end: () => void process.kill("SIGTERM"),
+  };
+}
+
+type Answers = { readonly next: (limitMs?: number) => Promise<Answer> };
+
+/** One task at a time, so one answer at a time. */
+function answersOf(process: ChildProcess): Answers {
+  let waiting = Promise.withResolvers<Answer>();
+  let errors = "";
+  process.stderr?.setEncoding("utf8").on("data", (text: string) => {
+    errors = (errors + text).slice(-2_000);
+  });
+  process.on("message", (answer: Answer) => {
+    if (answer.kind === "failed") waiting.reject(new Error(answer.reason));
+    else waiting.resolve(answer);
+  });
+  process.on("exit", (code, signal) => {
+    waiting.reject(new Error(`It ended with ${String(signal ?? code)}. ${errors.trim()}`));
+  });
+  return {
+    next: async (limitMs) => {
+      const late = setTimeout(() => waiting.reject(new Error("It did not answer in time.")), limitMs ?? 2 ** 31 - 1);
+      try {
+        return await waiting.promise;
+      } finally {
+        clearTimeout(late);
+        waiting = Promise.withResolvers();
+      }
+    },
+  };
+}
+
+/** Installs what a peer needs, once, and puts our two files for it beside it as JavaScript: its Node may be an old one. */
+function install(file: string, packages: readonly string[], machineNode: boolean): string {
+  const place = join(PEERS, file);
+  const wanted = JSON.stringify({ private: true, type: "module", peers: packages }, null, 2);
+  const mark = join(place, "installed.json");
+  if (!existsSync(mark) || readFileSync(mark, "utf8") !== wanted) {
+    mkdirSync(place, { recursive: true });
+    writeFileSync(join(place, "package.json"), wanted);
+    console.error(`installing ${packages.join(", ")} …`);
+    // Native parts are built for the Node that npm runs on.
+    const path = machineNode ? machinePath() : process.env["PATH"];
+    const args = ["install", "--no-audit", "--no-fund", "--no-package-lock", "--prefix", place, ...packages];
+    execFileSync("npm", args, { cwd: place, env: { ...process.env, PATH: path }, stdio: "pipe" });
+    writeFileSync(mark, wanted);
+  }
+  for (const name of ["serve", file]) {
+    const code = stripTypeScriptTypes(readFileSync(join(HERE, `${name}.ts`), "utf8"));
+    writeFileSync(join(place, `${name}.mjs`), code);
+  }
+  return place;
+}
+
+/** PATH without the programs that npm brought. */
+function machinePath(): string {
+  const folders = (process.env["PATH"] ?? "").split(delimiter);
+  return folders.filter((folder) => !folder.includes("node_modules")).join(delimiter);
+}
+
+function onMachine(program: string): string {
+  const found = machinePath()
+    .split(delimiter)
+    .map((folder) => join(folder, program))
+    .find(existsSync);
+  if (found === undefined) throw new Error(`This machine has no ${program} of its own.`);
+  return found;
+}

@@ -1,0 +1,88 @@
+import { join } from "node:path";
+import {
+  type AgenticPlan,
+  createEngine,
+  createIds,
+  createSystemClock,
+  createToolGate,
+  MAX_PAGE_ROWS,
+  silentLogger,
+  ToolRegistry,
+} from "@ergon/core";
+import { openFileBlobStore, openSqliteStateStore } from "@ergon/node";
+import type { OpenContender } from "./contender.ts";
+
+/** Ergon as `compose.ts` puts it together; `ERGON_FSYNC` as its users set it. */
+export const open: OpenContender = async ({ folder, stepped }) => {
+  const fsync = process.env["ERGON_FSYNC"] === "always" ? "always" : "effects";
+  const store = openSqliteStateStore({ path: join(folder, "state.db"), fsync });
+  const blobs = openFileBlobStore({ folder: join(folder, "blobs") });
+  const clock = createSystemClock();
+  const registry = new ToolRegistry();
+  registry.register({
+    definition: { id: "bench::nothing", description: "Does nothing.", parameters: { type: "object" } },
+    implementation: async () => {
+      stepped();
+      return null;
+    },
+  });
+  const gate = createToolGate({ registry, clock, logger: silentLogger });
+  const ids = createIds({ clock });
+  const engine = createEngine({
+    store,
+    blobs,
+    gate,
+    registry,
+    clock,
+    ids,
+    logger: silentLogger,
+    plans: { get: () => undefined, ids: () => [] },
+    fsyncEveryStep: fsync === "always",
+  });
+  const plans = new Map<number, AgenticPlan>();
+  return {
+    synchronous: () => Promise.resolve(fsync === "always" ? "FULL" : "NORMAL, FULL for what is acknowledged"),
+    run: async (steps) => {
+      const plan = plans.get(steps) ?? chain(steps);
+      plans.set(steps, plan);
+      const session = { owner: "bench", sessionId: ids.next("ses") };
+      await engine.executePlan({ ...session, plan, create: true });
+      const { status } = await engine.settled(session);
+      if (status !== "completed") throw new Error(`A run ended as ${status}.`);
+    },
+    storedSteps: async () => {
+      let stored = 0;
+      let cursor: string | undefined;
+      do {
+        const page = await store.listSessions({ limit: MAX_PAGE_ROWS, ...(cursor === undefined ? {} : { cursor }) });
+        for (const { core } of page.items) {
+          for (let offset = 0; ; offset += MAX_PAGE_ROWS) {
+            const { sessionId } = core;
+            const query = { sessionId, settledOnly: true, order: "oldest", offset, limit: MAX_PAGE_ROWS } as const;
+            const rows = await store.readJournal(query);
+            stored += rows.length;
+            if (rows.length < MAX_PAGE_ROWS) break;
+          }
+        }
+        cursor = page.nextCursor;
+      } while (cursor !== undefined);
+      return stored;
+    },
+  };
+};
+
+function chain(length: number): AgenticPlan {
+  return {
+    planId: `chain-${String(length)}`,
+    parameters: {},
+    description: "Steps that do nothing.",
+    startStepId: "step-1",
+    steps: Array.from({ length }, (_, at) => ({
+      id: `step-${String(at + 1)}`,
+      type: "tool_call",
+      toolId: "bench::nothing",
+      arguments: {},
+      ...(at + 1 === length ? {} : { nextStepId: `step-${String(at + 2)}` }),
+    })),
+  };
+}

@@ -1,0 +1,189 @@
+// How many durable steps that do nothing run in a second, and what a long run's steps cost, next to others that run
+// steps durably on SQLite in this process's own machine. All in one run, taking turns.
+import { startChild, type Child, type ChildOptions } from "./peers/child.ts";
+import type { LongRun, Task } from "./peers/contender.ts";
+import { median, type Report, whole } from "./report.ts";
+
+const PLAN_STEPS = 20;
+const SESSIONS = [1, 32] as const;
+const WARM_UP_MS = 2_500;
+const RATE_ROUNDS = 5;
+const RATE_MS = 900;
+const LENGTHS = [
+  { planSteps: 100, rounds: 5, limitMs: 10_000 },
+  { planSteps: 1_000, rounds: 3, limitMs: 10_000 },
+  { planSteps: 10_000, rounds: 3, limitMs: 15_000 },
+] as const;
+/** All rounds of one length together; what a slow contender cannot do in it, it does fewer times. */
+const LENGTH_LIMIT_MS = 16_000;
+
+type Named = ChildOptions & { readonly name: string; readonly isPeer: boolean };
+
+const CONTENDERS: readonly Named[] = [
+  { name: "Ergon", isPeer: false, file: "ergon" },
+  { name: "Ergon, ERGON_FSYNC=always", isPeer: false, file: "ergon", env: { ERGON_FSYNC: "always" } },
+  {
+    name: "LangGraph.js 1.4.18 + SqliteSaver 1.0.4",
+    isPeer: true,
+    file: "langgraph",
+    packages: ["@langchain/langgraph@1.4.18", "@langchain/langgraph-checkpoint-sqlite@1.0.4", "@langchain/core@1.2.13"],
+    machineNode: true,
+  },
+  {
+    name: "Mastra 1.71.0 + LibSQL 1.23.1",
+    isPeer: true,
+    file: "mastra",
+    packages: ["@mastra/core@1.71.0", "@mastra/libsql@1.23.1", "zod@4.6.7"],
+  },
+  { name: "openworkflow 0.10.1 + SQLite", isPeer: true, file: "openworkflow", packages: ["openworkflow@0.10.1"] },
+];
+
+type Entrant = Named & {
+  child: Child | undefined;
+  /** Why it is not there, or no longer. */
+  trouble: string;
+  readonly rates: Map<number, number[]>;
+  readonly runs: Map<number, LongRun[]>;
+  synchronous: string;
+  kept: string;
+};
+
+export async function run(): Promise<Report> {
+  const entrants: Entrant[] = [];
+  for (const named of CONTENDERS) entrants.push(await enter(named));
+  try {
+    for (const entrant of entrants)
+      for (const sessions of SESSIONS.toReversed()) await rate(entrant, sessions, WARM_UP_MS);
+    for (const { rates } of entrants) rates.clear();
+    // A B C A B C …: a disk's and a machine's mood change within seconds, and must not favour one of them.
+    for (let round = 0; round < RATE_ROUNDS; round += 1)
+      for (const sessions of SESSIONS) for (const entrant of entrants) await rate(entrant, sessions, RATE_MS);
+    for (const entrant of entrants) await about(entrant);
+    for (const { planSteps, rounds, limitMs } of LENGTHS)
+      for (let round = 0; round < rounds; round += 1)
+        for (const entrant of entrants) await long(entrant, { planSteps, limitMs });
+  } finally {
+    for (const { child } of entrants) child?.end();
+  }
+  return reportOf(entrants);
+}
+
+async function enter(named: Named): Promise<Entrant> {
+  const entrant = { ...named, trouble: "", rates: new Map(), runs: new Map(), synchronous: "", kept: "" };
+  try {
+    return { ...entrant, child: await startChild(named) };
+  } catch (thrown) {
+    return { ...entrant, child: undefined, trouble: reasonOf(thrown) };
+  }
+}
+
+async function ask(entrant: Entrant, task: Task) {
+  try {
+    return await entrant.child?.ask(task);
+  } catch (thrown) {
+    entrant.trouble = reasonOf(thrown);
+    entrant.child?.end();
+    entrant.child = undefined;
+    return undefined;
+  }
+}
+
+async function rate(entrant: Entrant, sessions: number, ms: number): Promise<void> {
+  const answer = await ask(entrant, { kind: "rate", sessions, planSteps: PLAN_STEPS, ms });
+  if (answer?.kind !== "rate") return;
+  entrant.rates.set(sessions, [...(entrant.rates.get(sessions) ?? []), answer.stepsPerSecond]);
+}
+
+async function about(entrant: Entrant): Promise<void> {
+  const answer = await ask(entrant, { kind: "about" });
+  if (answer?.kind !== "about") return;
+  entrant.synchronous = SYNCHRONOUS[Number(answer.synchronous)] ?? answer.synchronous;
+  entrant.kept = `${whole(answer.stored)} of ${whole(answer.ran)}`;
+}
+
+/** As SQLite numbers them. */
+const SYNCHRONOUS = ["OFF", "NORMAL", "FULL", "EXTRA"];
+
+async function long(entrant: Entrant, { planSteps, limitMs }: Omit<Extract<Task, { kind: "long" }>, "kind">) {
+  const done = entrant.runs.get(planSteps) ?? [];
+  const spentMs = done.reduce((sum, { msPerStep, reached }) => sum + msPerStep * reached, 0);
+  const wasCut = done.some(({ reached }) => reached < planSteps);
+  if (wasCut || spentMs > LENGTH_LIMIT_MS || planSteps > (entrant.child?.maxSteps ?? 0)) return;
+  const answer = await ask(entrant, { kind: "long", planSteps, limitMs });
+  if (answer?.kind === "long") entrant.runs.set(planSteps, [...done, answer]);
+}
+
+function reportOf(entrants: readonly Entrant[]): Report {
+  const columns = ["what", "synchronous", ...SESSIONS.map((sessions) => `steps/s at ${String(sessions)}`)];
+  return {
+    title: `plans: durable steps that do nothing`,
+    columns: [...columns, ...LENGTHS.map(({ planSteps }) => `ms/step of ${whole(planSteps)}`), "last 1,000 : first"],
+    rows: entrants.map((entrant) => [
+      entrant.name,
+      entrant.trouble === "" ? entrant.synchronous : `not run: ${entrant.trouble}`,
+      ...SESSIONS.map((sessions) => rateText(entrant.rates.get(sessions) ?? [])),
+      ...LENGTHS.map(({ planSteps }) => longText(entrant, planSteps)),
+      growthText(entrant.runs.get(10_000) ?? []),
+    ]),
+    notes: [
+      ...comparisons(entrants),
+      `Steps in the database at the end of the rates, of those that ran: ${entrants.map(({ name, kept }) => `${name} ${kept}`).join("; ")}.`,
+      `steps/s: plans of ${String(PLAN_STEPS)} steps, one after the other in each session; median of ${String(RATE_ROUNDS)} interleaved rounds of ${String(RATE_MS)} ms, slowest and fastest in brackets. Each contender in a process of its own, warmed up before.`,
+      "ms/step: one plan alone, from its start to its end; median of up to 5, 3 and 3 rounds. A run that was cut at its time limit is marked with the step it reached.",
+      "last 1,000 : first is the cost of the last thousand steps of a run of 10,000 over that of the thousand after the hundredth.",
+      "Peers as they set themselves up. LangGraph.js with durability sync, under the machine's own Node; plans over 20 steps are one node that goes round. openworkflow refuses more than 1,000 steps.",
+    ],
+  };
+}
+
+/** The aims, each next to what came out. */
+function comparisons(entrants: readonly Entrant[]): string[] {
+  const peers = entrants.filter(({ isPeer }) => isPeer);
+  const at = ({ rates }: Entrant, sessions: number): number => median(rates.get(sessions) ?? []);
+  const best = (sessions: number, among: readonly Entrant[]): Entrant | undefined =>
+    among.filter((peer) => at(peer, sessions) > 0).toSorted((a, b) => at(b, sessions) - at(a, sessions))[0];
+  const [byDefault, always] = entrants;
+  const lines: string[] = [];
+  const compare = (own: Entrant | undefined, sessions: number, aim: number): void => {
+    const peer = best(sessions, peers);
+    if (own === undefined || peer === undefined) return;
+    const times = (other: Entrant): string => `${(at(own, sessions) / at(other, sessions)).toFixed(1)} times`;
+    const synced = best(
+      sessions,
+      peers.filter(({ synchronous }) => synchronous === "FULL"),
+    );
+    const alike =
+      synced === undefined || synced === peer ? "" : `; ${times(synced)} ${synced.name}, the best that syncs`;
+    lines.push(
+      `${own.name} at ${String(sessions)}: ${times(peer)} the best peer, ${peer.name} (aim ${String(aim)})${alike}.`,
+    );
+  };
+  compare(always, 32, 10);
+  compare(byDefault, 1, 10);
+  compare(always, 1, 5);
+  compare(byDefault, 32, 10);
+  return lines;
+}
+
+function rateText(rates: readonly number[]): string {
+  if (rates.length === 0) return "";
+  return `${whole(median(rates))} (${whole(Math.min(...rates))} to ${whole(Math.max(...rates))})`;
+}
+
+function longText({ runs, child }: Entrant, planSteps: number): string {
+  const done = runs.get(planSteps) ?? [];
+  if (done.length === 0) return planSteps > (child?.maxSteps ?? 0) ? "refused" : "";
+  const cut = done.find(({ reached }) => reached < planSteps);
+  const ms = median(done.map(({ msPerStep }) => msPerStep)).toFixed(3);
+  return cut === undefined ? ms : `${ms} (cut at step ${whole(cut.reached)})`;
+}
+
+function growthText(runs: readonly LongRun[]): string {
+  const ratios = runs.map(({ earlyMs, lateMs }) => lateMs / earlyMs).filter((ratio) => Number.isFinite(ratio));
+  return ratios.length === 0 ? "" : median(ratios).toFixed(2);
+}
+
+function reasonOf(thrown: unknown): string {
+  const text = thrown instanceof Error ? thrown.message : String(thrown);
+  return text.replaceAll(/\s+/g, " ").slice(0, 300);
+}
