@@ -22,12 +22,13 @@ import { createWriteStatements } from "./write-statements.ts";
  * W1  A batch is one transaction. When it cannot be written, each of its commits is tried in a transaction of its own:
  *     only the guilty one is refused (S4).
  * W2  A commit that is refused for what it says (a fence, a second finish) is refused before the transaction.
- * W3  What memory has of the tail is what the tail has: a transaction that came to nothing is taken out of it again.
+ * W3  What memory has of the tail is what the tail has: after a transaction that came to nothing it is read again.
  * W4  The tail is bounded: past its bounds it is folded together with the batch, which then needs no row in it.
  */
 export type BatchWriter = {
   /** Never throws: a batch that could not be written is an outcome. */
   readonly apply: (batch: readonly CommitRows[]) => BatchOutcome;
+  /** Throws when it has to be read again and cannot be. */
   readonly tail: () => Tail;
   /** Puts everything into the tables; throws when the disk does not take it, and then nothing has changed. */
   readonly fold: () => void;
@@ -52,43 +53,53 @@ export function createBatchWriter(db: DatabaseSync, fsync: Fsync, watched: () =>
     lastN: highest(db, "SELECT max(n) AS highest FROM sessions"),
   });
   const check = createCommitCheck(db, tail);
+  const selectTail = db.prepare("SELECT commits FROM tail ORDER BY id");
   let synced = false;
   let direct = 0;
-  for (const row of db.prepare("SELECT commits FROM tail ORDER BY id").all()) {
-    for (const rows of readTailText(String(row["commits"]))) tail.add(rows);
+  let isLoaded = false;
+  load();
+
+  /** Reads the tail anew: at the start, and when a transaction came to nothing. */
+  function load(): void {
+    if (isLoaded) return;
+    tail.reset();
+    for (const row of selectTail.all()) for (const rows of readTailText(String(row["commits"]))) tail.add(rows);
+    isLoaded = true;
   }
 
   /** Undefined when several commits were tried and one spoilt it. */
   function transaction(batch: readonly CommitRows[]): BatchOutcome | undefined {
-    const before = tail.now();
-    const kept = before.commits.length;
-    const lastSeq = before.lastSeq;
-    const receipts = batch.map(attempt);
-    const added = before.commits.slice(kept);
+    const added: CommitRows[] = [];
+    let lastSeq = 0;
+    let receipts: BatchOutcome["receipts"] = [];
     try {
+      load();
+      lastSeq = tail.now().lastSeq;
+      receipts = batch.map((rows) => attempt(rows, added));
       if (added.length > 0) write(added);
     } catch (thrown) {
       rollback();
-      tail.keep(kept);
+      isLoaded = false;
       return batch.length > 1 ? undefined : { receipts: [fromSqlite(thrown, "writing a commit")], events: [] };
     }
     return { receipts, events: watched() ? eventsOf(added, lastSeq) : [] };
   }
 
-  function attempt(rows: CommitRows): CommitReceipt | ErgonError {
+  function attempt(rows: CommitRows, added: CommitRows[]): CommitReceipt | ErgonError {
     try {
       check(rows);
     } catch (thrown) {
       return fromSqlite(thrown, "checking a commit");
     }
     const session = tail.add(rows);
+    added.push(rows);
     return { version: session?.version ?? 0, lastSeq: tail.now().lastSeq };
   }
 
   function write(added: readonly CommitRows[]): void {
     setSync(fsync === "always" || added.some(({ durable }) => durable));
     const { commits, chars } = tail.now();
-    if (direct > 0 || commits.length > MAX_TAIL_COMMITS || chars > MAX_TAIL_CHARS) {
+    if (direct > 0 || commits > MAX_TAIL_COMMITS || chars > MAX_TAIL_CHARS) {
       if (direct > 0) direct -= 1;
       foldNow();
     } else {
@@ -100,11 +111,12 @@ export function createBatchWriter(db: DatabaseSync, fsync: Fsync, watched: () =>
     statements.begin.run();
     foldTail(statements, tail.now());
     statements.commit.run();
-    tail.clear();
+    tail.folded();
   }
 
   function fold(): void {
-    if (tail.now().commits.length === 0) return;
+    load();
+    if (tail.now().commits === 0) return;
     try {
       setSync(false);
       foldNow();
@@ -115,9 +127,9 @@ export function createBatchWriter(db: DatabaseSync, fsync: Fsync, watched: () =>
   }
 
   function foldToRead(): void {
-    const { length } = tail.now().commits;
+    const { commits } = tail.now();
     fold();
-    if (length > 0 && length < SHORT_TAIL_COMMITS) direct = DIRECT_BATCHES;
+    if (commits > 0 && commits < SHORT_TAIL_COMMITS) direct = DIRECT_BATCHES;
   }
 
   /** Some errors make SQLite end the transaction itself. */
@@ -145,7 +157,10 @@ export function createBatchWriter(db: DatabaseSync, fsync: Fsync, watched: () =>
         events: alone.flatMap((outcome) => outcome?.events ?? []),
       };
     },
-    tail: tail.now,
+    tail: () => {
+      load();
+      return tail.now();
+    },
     fold,
     foldToRead,
   };

@@ -22,23 +22,9 @@ type Spent = { units: number; rows: number };
 const NOTHING: Readonly<Spent> = { units: 0, rows: 0 };
 
 /** One row for each session and owner; gives each session's own sum. */
-function foldEnergy(statements: WriteStatements, { commits, sessions }: Tail): Map<TailSession, Spent> {
+function foldEnergy(statements: WriteStatements, { energy }: Tail): Map<TailSession, Spent> {
   const sums = new Map<TailSession, Spent>();
-  const ledgers = new Map<string, Spent & { session: TailSession | undefined; owner: string; entries: string }>();
-  for (const { sessionId, owner, energy } of commits) {
-    if (energy === undefined) continue;
-    const session = sessions.get(sessionId);
-    const key = `${String(session?.base.n ?? 0)} ${owner}`;
-    const entries = energy.text.slice(1, -1);
-    const ledger = ledgers.get(key);
-    if (ledger === undefined) ledgers.set(key, { session, owner, units: energy.units, rows: energy.rows, entries });
-    else {
-      ledger.units += energy.units;
-      ledger.rows += energy.rows;
-      ledger.entries += `,${entries}`;
-    }
-  }
-  for (const { session, owner, units, rows, entries } of ledgers.values()) {
+  for (const { session, owner, units, rows, entries } of energy.values()) {
     statements.addEnergy.run(session?.base.n ?? null, owner, units, rows, `[${entries}]`);
     if (session === undefined) continue;
     const sum = sums.get(session) ?? { units: 0, rows: 0 };
@@ -79,10 +65,8 @@ function foldContext(statements: WriteStatements, { base: { n, version }, drops,
   }
 }
 
-function foldShared(statements: WriteStatements, { commits }: Tail): void {
-  for (const { owner, plan, blobs, cursor } of commits) {
-    if (plan !== undefined) statements.putPlan.run(plan.hash, owner, plan.plan);
-    for (const { id, bytes, mediaType, at } of blobs) statements.addBlob.run(id, owner, bytes, mediaType, at);
-    if (cursor !== undefined) statements.moveCursor.run(cursor.name, owner, cursor.seq);
-  }
+function foldShared(statements: WriteStatements, { plans, blobs, cursors }: Tail): void {
+  for (const [hash, { owner, plan }] of plans) statements.putPlan.run(hash, owner, plan);
+  for (const { id, owner, bytes, mediaType, at } of blobs) statements.addBlob.run(id, owner, bytes, mediaType, at);
+  for (const [name, { owner, seq }] of cursors) statements.moveCursor.run(name, owner, seq);
 }

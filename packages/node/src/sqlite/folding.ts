@@ -1,11 +1,11 @@
 import type { Logger } from "@ergon/core";
 import { fromSqlite } from "./sqlite-errors.ts";
 
-/** A tail that nobody adds to is folded after this long, so that a quiet store is tidy and holds no commits in memory. */
+/** A tail is folded at the latest after this long, so that a quiet store is tidy and holds no commits in memory. */
 export const FOLD_AFTER_MS = 250;
 
 export type Folding = {
-  /** There is something to fold. */
+  /** There is, or will be, something to fold. */
   readonly soon: () => void;
   /** Folds what there is, for good. */
   readonly end: () => void;

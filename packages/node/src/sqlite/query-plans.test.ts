@@ -59,11 +59,14 @@ describe("how SQLite answers", () => {
 });
 
 const noTail = (): Tail => ({
-  commits: [],
+  commits: 0,
   chars: 0,
   sessions: new Map(),
   events: [],
-  foldedSeq: 0,
+  energy: new Map(),
+  plans: new Map(),
+  blobs: [],
+  cursors: new Map(),
   lastSeq: 0,
   lastN: 0,
 });

@@ -1,3 +1,4 @@
+import type { DatabaseSync } from "node:sqlite";
 import { type AgenticPlan, createCommitQueue, type Logger, refuse, type StateStore } from "@ergon/core";
 import { createBatchWriter, type Fsync } from "./batch-writer.ts";
 import { openDatabase } from "./open-database.ts";
@@ -9,7 +10,6 @@ import { createReader } from "./reader.ts";
 import { MAX_KNOWN_SESSIONS } from "./session-directory.ts";
 import { createFolding } from "./folding.ts";
 import { fromSqlite } from "./sqlite-errors.ts";
-import type { Tail } from "./tail.ts";
 import type { TailSession } from "./tail-session.ts";
 
 export type SqliteStoreOptions = {
@@ -29,15 +29,14 @@ export type SqliteStateStore = StateStore & {
 export function openSqliteStateStore(options: SqliteStoreOptions): SqliteStateStore {
   const db = openDatabase(options);
   const reader = createReader(db);
-  const writer = createBatchWriter(db, options.fsync ?? "effects", () => queue.watched());
+  const writer = openWriter(db, options, () => queue.watched());
   // A session keeps its number for ever.
   const numbers = new Map<string, number>();
   const folding = createFolding(writer.fold, options.logger);
   const queue = createCommitQueue({
     apply: (batch) => {
-      const outcome = writer.apply(batch);
-      if (writer.tail().commits.length > 0) folding.soon();
-      return outcome;
+      folding.soon();
+      return writer.apply(batch);
     },
     atTurnEnd: (flush) => void setImmediate(flush),
     logger: options.logger,
@@ -82,7 +81,7 @@ export function openSqliteStateStore(options: SqliteStoreOptions): SqliteStateSt
     readPlan: (hash) =>
       reading("a plan", () => {
         const [row] = reader.all<{ readonly plan: string }>("SELECT plan FROM plans WHERE hash = ?", hash);
-        const { plan } = row ?? writer.tail().commits.find((commit) => commit.plan?.hash === hash)?.plan ?? {};
+        const { plan } = row ?? writer.tail().plans.get(hash) ?? {};
         return plan === undefined ? undefined : (JSON.parse(plan) as AgenticPlan);
       }),
     readContext: (sessionId, scopes) =>
@@ -104,8 +103,8 @@ export function openSqliteStateStore(options: SqliteStoreOptions): SqliteStateSt
     lastEventSeq: () => reading("events", () => writer.tail().lastSeq),
     readCursor: (name) =>
       reading("a cursor", () => {
-        const inTail = writer.tail().commits.findLast(({ cursor }) => cursor?.name === name);
-        if (inTail?.cursor !== undefined) return inTail.cursor.seq;
+        const inTail = writer.tail().cursors.get(name);
+        if (inTail !== undefined) return inTail.seq;
         return reader.all<{ readonly seq: number }>("SELECT seq FROM cursors WHERE name = ?", name)[0]?.seq ?? 0;
       }),
     readEnergy: ({ sessionId, owner }) =>
@@ -123,7 +122,8 @@ export function openSqliteStateStore(options: SqliteStoreOptions): SqliteStateSt
           owner === undefined
             ? reader.all<BlobColumns>(`${select} LIMIT 1`, id)
             : reader.all<BlobColumns>(`${select} AND owner = ?`, id, owner);
-        const row = stored ?? blobInTail(writer.tail(), id, owner);
+        const row =
+          stored ?? writer.tail().blobs.find((blob) => blob.id === id && (owner === undefined || owner === blob.owner));
         if (row === undefined) return undefined;
         return { ref: { $blob: id, bytes: row.bytes, mediaType: row.mediaType }, at: row.at, owner: row.owner };
       }),
@@ -147,6 +147,16 @@ export function openSqliteStateStore(options: SqliteStoreOptions): SqliteStateSt
   };
 }
 
+/** A tail that no longer reads is a broken database like any other. */
+function openWriter(db: DatabaseSync, { path, fsync = "effects" }: SqliteStoreOptions, watched: () => boolean) {
+  try {
+    return createBatchWriter(db, fsync, watched);
+  } catch (thrown) {
+    db.close();
+    throw fromSqlite(thrown, `opening ${path}`);
+  }
+}
+
 /** Numbers begin at 1. */
 const NO_SESSION = 0;
 
@@ -158,12 +168,4 @@ function hasContext({ context, drops }: TailSession): boolean {
 
 function hasJournal({ journal }: TailSession): boolean {
   return journal.size > 0;
-}
-
-function blobInTail({ commits }: Tail, id: string, asked: string | undefined): BlobColumns | undefined {
-  for (const { owner, blobs } of commits) {
-    const found = asked === undefined || asked === owner ? blobs.find((blob) => blob.id === id) : undefined;
-    if (found !== undefined) return { ...found, owner };
-  }
-  return undefined;
 }

@@ -86,6 +86,20 @@ describe("the tail", () => {
     await store.close();
   });
 
+  it("is refused as a broken store when it no longer reads, and left as it is", async () => {
+    const { path, store } = open();
+    await store.commit(step(0));
+    const copy = freshPath();
+    copyFiles(path, copy);
+    await store.close();
+    const db = new DatabaseSync(copy);
+    db.exec("UPDATE tail SET commits = '[{'");
+    db.close();
+    for (let tries = 0; tries < 2; tries += 1)
+      expect(() => openSqliteStateStore({ path: copy })).toThrow(expect.objectContaining({ code: "store_corrupt" }));
+    expect(rowsOf(copy)).toEqual({ tail: 1, journal: 0 });
+  });
+
   it("refuses what the tables refuse, when the row in question was folded", async () => {
     const { store } = open();
     await store.commit(step(0));
