@@ -14,6 +14,8 @@ const LENGTHS = [
   { planSteps: 1_000, rounds: 3, limitMs: 10_000 },
   { planSteps: 10_000, rounds: 3, limitMs: 15_000 },
 ] as const;
+/** A contender that does not even notice that its time is over is ended after this long. */
+const PATIENCE_MS = 10_000;
 /** All rounds of one length together; what a slow contender cannot do in it, it does fewer times. */
 const LENGTH_LIMIT_MS = 16_000;
 
@@ -77,11 +79,11 @@ async function enter(named: Named): Promise<Entrant> {
   }
 }
 
-async function ask(entrant: Entrant, task: Task) {
+async function ask(entrant: Entrant, task: Task, limitMs: number) {
   try {
-    return await entrant.child?.ask(task);
+    return await entrant.child?.ask(task, limitMs + PATIENCE_MS);
   } catch (thrown) {
-    entrant.trouble = reasonOf(thrown);
+    entrant.trouble = `${task.kind === "long" ? `${whole(task.planSteps)} steps: ` : ""}${reasonOf(thrown)}`;
     entrant.child?.end();
     entrant.child = undefined;
     return undefined;
@@ -89,13 +91,13 @@ async function ask(entrant: Entrant, task: Task) {
 }
 
 async function rate(entrant: Entrant, sessions: number, ms: number): Promise<void> {
-  const answer = await ask(entrant, { kind: "rate", sessions, planSteps: PLAN_STEPS, ms });
+  const answer = await ask(entrant, { kind: "rate", sessions, planSteps: PLAN_STEPS, ms }, ms);
   if (answer?.kind !== "rate") return;
   entrant.rates.set(sessions, [...(entrant.rates.get(sessions) ?? []), answer.stepsPerSecond]);
 }
 
 async function about(entrant: Entrant): Promise<void> {
-  const answer = await ask(entrant, { kind: "about" });
+  const answer = await ask(entrant, { kind: "about" }, RATE_MS);
   if (answer?.kind !== "about") return;
   entrant.synchronous = SYNCHRONOUS[Number(answer.synchronous)] ?? answer.synchronous;
   entrant.kept = `${whole(answer.stored)} of ${whole(answer.ran)}`;
@@ -109,7 +111,7 @@ async function long(entrant: Entrant, { planSteps, limitMs }: Omit<Extract<Task,
   const spentMs = done.reduce((sum, { msPerStep, reached }) => sum + msPerStep * reached, 0);
   const wasCut = done.some(({ reached }) => reached < planSteps);
   if (wasCut || spentMs > LENGTH_LIMIT_MS || planSteps > (entrant.child?.maxSteps ?? 0)) return;
-  const answer = await ask(entrant, { kind: "long", planSteps, limitMs });
+  const answer = await ask(entrant, { kind: "long", planSteps, limitMs }, limitMs);
   if (answer?.kind === "long") entrant.runs.set(planSteps, [...done, answer]);
 }
 
@@ -120,13 +122,14 @@ function reportOf(entrants: readonly Entrant[]): Report {
     columns: [...columns, ...LENGTHS.map(({ planSteps }) => `ms/step of ${whole(planSteps)}`), "last 1,000 : first"],
     rows: entrants.map((entrant) => [
       entrant.name,
-      entrant.trouble === "" ? entrant.synchronous : `not run: ${entrant.trouble}`,
+      entrant.synchronous,
       ...SESSIONS.map((sessions) => rateText(entrant.rates.get(sessions) ?? [])),
       ...LENGTHS.map(({ planSteps }) => longText(entrant, planSteps)),
       growthText(entrant.runs.get(10_000) ?? []),
     ]),
     notes: [
       ...comparisons(entrants),
+      ...entrants.filter(({ trouble }) => trouble !== "").map(({ name, trouble }) => `${name} gave up: ${trouble}`),
       `Steps in the database at the end of the rates, of those that ran: ${entrants.map(({ name, kept }) => `${name} ${kept}`).join("; ")}.`,
       `steps/s: plans of ${String(PLAN_STEPS)} steps, one after the other in each session; median of ${String(RATE_ROUNDS)} interleaved rounds of ${String(RATE_MS)} ms, slowest and fastest in brackets. Each contender in a process of its own, warmed up before.`,
       "ms/step: one plan alone, from its start to its end; median of up to 5, 3 and 3 rounds. A run that was cut at its time limit is marked with the step it reached.",
@@ -172,7 +175,7 @@ function rateText(rates: readonly number[]): string {
 
 function longText({ runs, child }: Entrant, planSteps: number): string {
   const done = runs.get(planSteps) ?? [];
-  if (done.length === 0) return planSteps > (child?.maxSteps ?? 0) ? "refused" : "";
+  if (done.length === 0) return child !== undefined && planSteps > child.maxSteps ? "refused" : "none";
   const cut = done.find(({ reached }) => reached < planSteps);
   const ms = median(done.map(({ msPerStep }) => msPerStep)).toFixed(3);
   return cut === undefined ? ms : `${ms} (cut at step ${whole(cut.reached)})`;

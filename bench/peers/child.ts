@@ -1,14 +1,15 @@
 import { execFileSync, fork, type ChildProcess } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { stripTypeScriptTypes } from "node:module";
+import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import type { Answer, Task } from "./contender.ts";
 
 /** A contender in a process of its own. */
 export type Child = {
   readonly maxSteps: number;
-  /** Rejects with what the contender said, or with how its process ended. */
-  readonly ask: (task: Task) => Promise<Answer>;
+  /** Rejects with what the contender said, with how its process ended, or when it takes longer than `limitMs`. */
+  readonly ask: (task: Task, limitMs: number) => Promise<Answer>;
   readonly end: () => void;
 };
 
@@ -30,7 +31,8 @@ export async function startChild(options: ChildOptions): Promise<Child> {
   const { file, packages, machineNode = false, env = {} } = options;
   const place = packages === undefined ? HERE : install(file, packages, machineNode);
   const ending = packages === undefined ? "ts" : "mjs";
-  const process = fork(join(place, `serve.${ending}`), [join(place, `${file}.${ending}`)], {
+  const folder = mkdtempSync(join(tmpdir(), "ergon-bench-"));
+  const process = fork(join(place, `serve.${ending}`), [join(place, `${file}.${ending}`), folder], {
     ...(machineNode ? { execPath: onMachine("node") } : {}),
     execArgv: [],
     env: { ...globalThis.process.env, NODE_NO_WARNINGS: "1", ...env },
@@ -41,19 +43,23 @@ export async function startChild(options: ChildOptions): Promise<Child> {
   if (ready.kind !== "ready") throw new Error(`${file} said ${ready.kind} instead of ready.`);
   return {
     maxSteps: ready.maxSteps ?? Number.POSITIVE_INFINITY,
-    ask: (task) => {
+    ask: (task, limitMs) => {
       process.send(task);
-      return answers.next();
+      return answers.next(limitMs);
     },
-    end: () => void process.kill("SIGTERM"),
+    // At once: one that is busy with a long run hears no gentler word.
+    end: () => {
+      process.kill("SIGKILL");
+      rmSync(folder, { recursive: true, force: true });
+    },
   };
 }
 
-type Answers = { readonly next: (limitMs?: number) => Promise<Answer> };
+type Answers = { readonly next: (limitMs: number) => Promise<Answer> };
 
 /** One task at a time, so one answer at a time. */
 function answersOf(process: ChildProcess): Answers {
-  let waiting = Promise.withResolvers<Answer>();
+  let waiting = nextAnswer();
   let errors = "";
   process.stderr?.setEncoding("utf8").on("data", (text: string) => {
     errors = (errors + text).slice(-2_000);
@@ -67,15 +73,22 @@ function answersOf(process: ChildProcess): Answers {
   });
   return {
     next: async (limitMs) => {
-      const late = setTimeout(() => waiting.reject(new Error("It did not answer in time.")), limitMs ?? 2 ** 31 - 1);
+      const late = setTimeout(() => waiting.reject(new Error(`It did not answer in ${String(limitMs)} ms.`)), limitMs);
       try {
         return await waiting.promise;
       } finally {
         clearTimeout(late);
-        waiting = Promise.withResolvers();
+        waiting = nextAnswer();
       }
     },
   };
+}
+
+/** A process may end while nobody waits for it. */
+function nextAnswer(): PromiseWithResolvers<Answer> {
+  const next = Promise.withResolvers<Answer>();
+  next.promise.catch(() => {});
+  return next;
 }
 
 /** Installs what a peer needs, once, and puts our two files for it beside it as JavaScript: its Node may be an old one. */

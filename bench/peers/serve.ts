@@ -1,18 +1,12 @@
 // The process that a contender lives in: opens it and does what the bench asks, over the parent's channel.
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import type { Answer, LongRun, OpenContender, Task } from "./contender.ts";
 
 const WINDOW = 1_000;
 const EARLY_FROM = 100;
 
-const [file = ""] = process.argv.slice(2);
+const [file = "", folder = ""] = process.argv.slice(2);
 const { open } = (await import(file)) as { readonly open: OpenContender };
-const folder = mkdtempSync(join(tmpdir(), "ergon-bench-"));
-process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
 process.on("disconnect", () => process.exit(0));
-process.on("SIGTERM", () => process.exit(0));
 
 let ran = 0;
 let times: number[] | undefined;
