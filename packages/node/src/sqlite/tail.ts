@@ -32,7 +32,7 @@ export type TailEvents = {
 };
 
 /** What one owner spent for one session, or for none; `entries` are its ledger rows, without the array around them. */
-export type TailEnergy = {
+type TailEnergy = {
   readonly session: TailSession | undefined;
   readonly owner: string;
   units: number;
