@@ -24,6 +24,8 @@ const BY_ERROR_CODE = new Map<string, ExitCode>(
     plan_input_invalid: EXIT.usage,
     session_not_found: EXIT.usage,
     blob_not_found: EXIT.usage,
+    loop_not_found: EXIT.usage,
+    loop_validation: EXIT.usage,
     wait_ambiguous: EXIT.usage,
     resume_input_invalid: EXIT.usage,
     outcome_unknown: EXIT.pausedOnError,

@@ -1,16 +1,18 @@
 import { join } from "node:path";
-import type { BlobStore, Logger } from "@ergon/core";
+import { type BlobStore, createMemoryLoopStore, type Logger, type LoopStore } from "@ergon/core";
 import {
   claimFolder,
   type FolderInspection,
   inspectFolder,
   openFileBlobStore,
+  openSqliteLoopStore,
   openSqliteStateStore,
   type OwnedFolder,
   type SettingValues,
 } from "@ergon/node";
 
 const DATABASE_NAME = "state.db";
+const LOOPS_NAME = "loops.db";
 
 type OpenedState = ReturnType<typeof openSqliteStateStore>;
 
@@ -26,6 +28,7 @@ export type OpenedData =
       readonly kind: "opened";
       readonly state: Omit<OpenedState, "verify">;
       readonly blobs: BlobStore;
+      readonly loops: LoopStore;
       /** Tells others where this process listens, and what they come in with. */
       readonly announce: (url: string, token: string) => Promise<void>;
       /** Sends nobody here any more: whoever comes now waits until the folder is free. */
@@ -43,12 +46,26 @@ export async function openData({ values, logger, memoryState }: DataOptions): Pr
     const blobs = openFileBlobStore({ folder: join(data, "blobs") });
     const path = join(data, DATABASE_NAME);
     const state = values.store === "memory:" ? memoryState() : openSqliteStateStore({ path, fsync, logger });
-    const close = async () => closeAll([state, blobs], claim.release);
-    return { kind: "opened", state, blobs, announce: claim.setUrl, retire: () => claim.setUrl(undefined), close };
+    const loops = openLoops(values);
+    const close = async () => closeAll([loops, state, blobs], claim.release);
+    return {
+      kind: "opened",
+      state,
+      blobs,
+      loops,
+      announce: claim.setUrl,
+      retire: () => claim.setUrl(undefined),
+      close,
+    };
   } catch (thrown) {
     await claim.release();
     throw thrown;
   }
+}
+
+function openLoops({ data, loopStore, loopHistory: keepPerOwner }: SettingValues): LoopStore {
+  if (loopStore === "memory") return createMemoryLoopStore({ keepPerOwner });
+  return openSqliteLoopStore({ path: join(data, LOOPS_NAME), keepPerOwner });
 }
 
 export async function inspectData(folder: string): Promise<FolderInspection & { readonly folder: string }> {

@@ -18,6 +18,7 @@ import {
   type JsonObject,
   type Logger,
   type ProgressUpdate,
+  type RefinementLoops,
   type ToolGate,
   type ToolRegistry,
   toErgonError,
@@ -26,6 +27,7 @@ import {
 import {
   callRemoteTool,
   createRemoteEngine,
+  createRemoteLoops,
   createRemoteTokens,
   FIRST_PRINCIPAL,
   folderOwned,
@@ -39,6 +41,7 @@ import {
 } from "@ergon/node";
 import { callDirectly } from "./direct-call.ts";
 import { createHttpServer, type HttpServer, reachableHere } from "./http/server.ts";
+import { keepLoops } from "./keep-loops.ts";
 import type { OpenedData } from "./open-data.ts";
 import type { PlanBooks } from "./plan-shelf.ts";
 
@@ -50,6 +53,7 @@ const DRAIN_MS = 4_000;
 
 export type Workplace = {
   readonly engine: Engine;
+  readonly loops: RefinementLoops;
   /** Where the owner listens: this process or another. */
   readonly url: string;
   readonly isOwner: boolean;
@@ -112,6 +116,7 @@ export async function enterWorkplace(parts: WorkplaceParts, entrance: Entrance):
 function visit(target: RemoteTarget): Workplace {
   return {
     engine: createRemoteEngine(target),
+    loops: createRemoteLoops(target),
     url: target.url,
     isOwner: false,
     callTool: ({ toolId, args, signal }) => callRemoteTool(target, { toolId, args, signal, owner: FIRST_PRINCIPAL }),
@@ -137,6 +142,7 @@ async function own(
     logger,
     fsyncEveryStep: values.fsync === "always",
   });
+  const loops = keepLoops({ data, values, clock, logger });
   let server: HttpServer | undefined;
   const close = async (): Promise<void> => {
     try {
@@ -156,6 +162,7 @@ async function own(
     const tokens = await openTokenBook({ dataFolder: values.data, firstToken, localToken, clock });
     server = createHttpServer({
       ...shelves(parts, engine, data),
+      loops,
       tokens,
       clock,
       logger,
@@ -170,6 +177,7 @@ async function own(
     ready.now = true;
     return {
       engine,
+      loops,
       url,
       isOwner: true,
       callTool: async ({ role, ...call }) => {

@@ -111,6 +111,16 @@ export type {
 export type { Ids } from "./ports/ids.ts";
 export type { LogFields, Logger } from "./ports/logger.ts";
 export {
+  type LoopKeeping,
+  type LoopRef,
+  type LoopSoFar,
+  type LoopStore,
+  type LoopSummary,
+  MAX_LOOP_OWNERS,
+  RECENT_SCORES,
+} from "./ports/loop-store.ts";
+export type { RefinementLoops } from "./ports/refinement-loops.ts";
+export {
   type BlobRow,
   type Commit,
   type CommitReceipt,
@@ -151,6 +161,8 @@ export {
   type SessionRow,
 } from "./memory/commit-rows.ts";
 export { createIds } from "./memory/ids.ts";
+export { createLoopIds } from "./memory/loop-ids.ts";
+export { createMemoryLoopStore } from "./memory/loop-store.ts";
 export { createMemoryLogger, silentLogger } from "./memory/logger.ts";
 export { createMemoryStateStore } from "./memory/state-store.ts";
 export {
@@ -228,6 +240,11 @@ export type {
   ToolRun,
   Validated,
 } from "./tools/tool.ts";
+export { type Decision, decide } from "./refinement/decide.ts";
+export { DEFAULT_LOOP_BOUNDS, type LoopBounds, type LoopBoundsByType } from "./refinement/loop-bounds.ts";
+export { createRefinementLoops, type LoopDecided, type RefinementLoopsDeps } from "./refinement/refinement-loops.ts";
+export { checkLoopId } from "./refinement/loop-arguments.ts";
+export { isStagnant } from "./refinement/stagnation.ts";
 export { createEngine, type EmbeddedEngine, MAX_ACTIVE_RUNS } from "./plans/engine/engine.ts";
 export type { EngineDeps, PlanLookup } from "./plans/engine/engine-deps.ts";
 export { type IPlanExecutor, PlanExecutor } from "./plans/plan-executor.ts";

@@ -26,9 +26,11 @@ export {
 } from "./ownership/claim-folder.ts";
 export { type Fsync } from "./sqlite/batch-writer.ts";
 export { type FolderInspection, inspectFolder } from "./ownership/inspect-folder.ts";
+export { openSqliteLoopStore, type SqliteLoopOptions } from "./sqlite/loop-store.ts";
 export { openSqliteStateStore, type SqliteStateStore, type SqliteStoreOptions } from "./sqlite/state-store.ts";
 export type { RemoteTarget } from "./remote/remote-call.ts";
 export { createRemoteEngine } from "./remote/remote-engine.ts";
+export { createRemoteLoops } from "./remote/remote-loops.ts";
 export { createRemoteTokens, type TokenDesk } from "./remote/remote-tokens.ts";
 export { callRemoteTool } from "./remote/remote-tools.ts";
 export { readFirstToken } from "./tokens/first-token.ts";

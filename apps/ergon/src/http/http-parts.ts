@@ -8,6 +8,7 @@ import type {
   Logger,
   Mode,
   PlanReport,
+  RefinementLoops,
   SessionContext,
   StoredEvent,
   ToolSummary,
@@ -22,6 +23,7 @@ export type HttpParts = {
   readonly outbox: Outbox;
   readonly tools: ToolShelf;
   readonly plans: PlanShelf;
+  readonly loops: RefinementLoops;
   readonly tokens: TokenBook;
   readonly clock: Clock;
   readonly logger: Logger;

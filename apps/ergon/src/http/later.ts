@@ -20,8 +20,6 @@ const LATER = [
   ["POST", "/subagent/requests", "The sub-agent"],
   ["GET", "/subagent/requests/:id", "The sub-agent"],
   ["DELETE", "/subagent/requests/:id", "The sub-agent"],
-  ["GET", "/loops", "Refinement loops"],
-  ["GET", "/loops/:id", "Refinement loops"],
 ] as const;
 
 export function laterRoutes(): readonly Route[] {

@@ -1,6 +1,8 @@
 import {
   AgenticPlan,
   HistoryEntry,
+  LoopReply,
+  LoopState,
   OpenWait,
   PlanProblem,
   PlanStep,
@@ -18,6 +20,8 @@ const SCHEMAS = {
   AgenticPlan,
   CoreAnswer,
   HistoryEntry,
+  LoopReply,
+  LoopState,
   OpenWait,
   PlanProblem,
   PlanStep,

@@ -34,6 +34,7 @@ const STATUS: Readonly<Record<string, number>> = {
   tool_not_found: 404,
   blob_not_found: 404,
   token_not_found: 404,
+  loop_not_found: 404,
 
   method_not_allowed: 405,
 
@@ -47,6 +48,7 @@ const STATUS: Readonly<Record<string, number>> = {
   cancelled: 409,
   token_exists: 409,
   token_limit: 409,
+  loop_already_exists: 409,
 
   body_too_large: 413,
   blob_too_large: 413,
@@ -60,6 +62,7 @@ const STATUS: Readonly<Record<string, number>> = {
   resume_input_invalid: 422,
   args_invalid: 422,
   context_missing: 422,
+  loop_validation: 422,
 
   engine_busy: 429,
   rate_limited: 429,
@@ -75,6 +78,7 @@ const STATUS: Readonly<Record<string, number>> = {
   engine_stopping: 503,
   store_unavailable: 503,
   store_closed: 503,
+  loop_state: 503,
   folder_owned: 503,
 
   tool_timeout: 504,

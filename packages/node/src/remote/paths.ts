@@ -1,4 +1,4 @@
-import { accessError, SessionId, storeError } from "@ergon/core";
+import { accessError, LoopNotFoundError, SessionId, storeError } from "@ergon/core";
 import { TokenName } from "../tokens/token-book.ts";
 
 /*
@@ -19,4 +19,9 @@ export function blobPath(id: string): string {
 export function tokenPath(name: string): string {
   if (!TokenName.safeParse(name).success) throw accessError("token_not_found", `No token "${name}".`);
   return `/tokens/${encodeURIComponent(name)}`;
+}
+
+export function loopPath(id: string): string {
+  if (!/^[0-9a-f]{8}$/.test(id)) throw new LoopNotFoundError(id);
+  return `/loops/${id}`;
 }

@@ -11,14 +11,21 @@ export const CHECKPOINT_PAGES = 2_048;
 export const MAX_WAL_BYTES = 64 * 1024 * 1024;
 const CACHE_KIB = 32 * 1024;
 
-/** In order; a version, once published, is never changed. */
-const MIGRATIONS = [first];
-export const SCHEMA_VERSION = MIGRATIONS.length;
+/** What a database holds: its mark, and how its tables came to be. */
+export type DatabaseSchema = {
+  readonly applicationId: number;
+  /** In order; a version, once published, is never changed. */
+  readonly migrations: readonly { readonly version: number; readonly sql: string }[];
+};
+
+const STATE_SCHEMA: DatabaseSchema = { applicationId: APPLICATION_ID, migrations: [first] };
+export const SCHEMA_VERSION = STATE_SCHEMA.migrations.length;
 
 export type DatabaseOptions = {
   /** A file, or ":memory:". */
   readonly path: string;
   readonly checkpointPages?: number;
+  readonly schema?: DatabaseSchema;
 };
 
 /**
@@ -26,12 +33,13 @@ export type DatabaseOptions = {
  * `store_corrupt`, or `store_newer` when a later Ergon wrote it.
  */
 export function openDatabase(options: DatabaseOptions): DatabaseSync {
+  const schema = options.schema ?? STATE_SCHEMA;
   let db: DatabaseSync | undefined;
   try {
     db = new DatabaseSync(options.path);
     // One process owns a data folder; without a shared index there is also nothing shared to go wrong.
     db.exec("PRAGMA locking_mode = EXCLUSIVE");
-    checkIdentity(db, options.path);
+    checkIdentity(db, options.path, schema);
     db.exec(`
       PRAGMA journal_mode = WAL;
       PRAGMA synchronous = NORMAL;
@@ -40,7 +48,7 @@ export function openDatabase(options: DatabaseOptions): DatabaseSync {
       PRAGMA cache_size = -${String(CACHE_KIB)};
       PRAGMA temp_store = MEMORY;
     `);
-    migrate(db);
+    migrate(db, schema);
     return db;
   } catch (thrown) {
     if (db?.isOpen === true) db.close();
@@ -48,33 +56,33 @@ export function openDatabase(options: DatabaseOptions): DatabaseSync {
   }
 }
 
-function checkIdentity(db: DatabaseSync, path: string): void {
+function checkIdentity(db: DatabaseSync, path: string, { applicationId, migrations }: DatabaseSchema): void {
   const application = pragma(db, "application_id");
   const version = pragma(db, "user_version");
   const tables = Number(db.prepare("SELECT count(*) AS tables FROM sqlite_schema").get()?.["tables"]);
   if (application === 0 && version === 0 && tables === 0) return;
-  if (application !== APPLICATION_ID) {
+  if (application !== applicationId) {
     throw storeError(
       "store_corrupt",
       `${path} is a database of something else than Ergon. It was left as it is; name another data folder.`,
     );
   }
-  if (version > SCHEMA_VERSION) {
+  if (version > migrations.length) {
     throw storeError(
       "store_newer",
-      `${path} has schema ${String(version)}; this Ergon knows up to ${String(SCHEMA_VERSION)}. It was left as it is; use the newer Ergon that wrote it.`,
-      { details: { found: version, known: SCHEMA_VERSION } },
+      `${path} has schema ${String(version)}; this Ergon knows up to ${String(migrations.length)}. It was left as it is; use the newer Ergon that wrote it.`,
+      { details: { found: version, known: migrations.length } },
     );
   }
 }
 
 /** Each migration is one transaction: a process that dies in it leaves the version before. */
-function migrate(db: DatabaseSync): void {
+function migrate(db: DatabaseSync, { applicationId, migrations }: DatabaseSchema): void {
   const found = pragma(db, "user_version");
-  for (const { version, sql } of MIGRATIONS) {
+  for (const { version, sql } of migrations) {
     if (version <= found) continue;
     db.exec(`BEGIN IMMEDIATE; ${sql}
-      PRAGMA application_id = ${String(APPLICATION_ID)};
+      PRAGMA application_id = ${String(applicationId)};
       PRAGMA user_version = ${String(version)};
       COMMIT;`);
   }

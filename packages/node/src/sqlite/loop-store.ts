@@ -1,0 +1,165 @@
+import type { SQLInputValue } from "node:sqlite";
+import {
+  LoopAlreadyExistsError,
+  type LoopKeeping,
+  type LoopRef,
+  LoopState,
+  type LoopStore,
+  type LoopSummary,
+  MAX_LOOP_OWNERS,
+  RECENT_SCORES,
+  storeError,
+} from "@ergon/core";
+import { type DatabaseSchema, openDatabase } from "./open-database.ts";
+import { createReader } from "./reader.ts";
+import { fromSqlite } from "./sqlite-errors.ts";
+
+export type SqliteLoopOptions = LoopKeeping & {
+  /** A file of its own, or ":memory:". */
+  readonly path: string;
+};
+
+/** Loops that outlive the process. Scores are rows of their own: a decision costs the same however many there are. */
+export function openSqliteLoopStore({ path, keepPerOwner, maxOwners = MAX_LOOP_OWNERS }: SqliteLoopOptions): LoopStore {
+  const db = openDatabase({ path, schema: SCHEMA });
+  const { all } = createReader(db);
+  const run = (sql: string, ...values: readonly SQLInputValue[]): void => void all(sql, ...values);
+
+  async function acting<T>(doing: string, act: () => T): Promise<T> {
+    if (!db.isOpen) throw storeError("store_closed", "The loop store is closed.");
+    try {
+      db.exec("BEGIN IMMEDIATE");
+      const result = act();
+      db.exec("COMMIT");
+      return result;
+    } catch (thrown) {
+      if (db.isTransaction) db.exec("ROLLBACK");
+      throw fromSqlite(thrown, doing);
+    }
+  }
+
+  const heardOf = (owner: string): void =>
+    run(
+      `UPDATE owners SET heard = (SELECT max(heard) FROM owners) + 1
+       WHERE owner = ? AND heard < (SELECT max(heard) FROM owners)`,
+      owner,
+    );
+  const find = ({ owner, id }: LoopRef): LoopRow | undefined => {
+    heardOf(owner);
+    return all<LoopRow>(`${SELECT_LOOP} WHERE owner = ? AND id = ?`, owner, id)[0];
+  };
+
+  return {
+    add: (owner, loop) =>
+      acting("adding a loop", () => {
+        if (find({ owner, id: loop.id }) !== undefined) throw new LoopAlreadyExistsError(loop.id);
+        run("INSERT OR IGNORE INTO owners SELECT ?, coalesce(max(heard), 0) + 1 FROM owners", owner);
+        const { id, score_history } = loop;
+        const values = [id, loop.loop_type, loop.status, loop.current_score, loop.iteration, loop.created_at];
+        run(
+          `INSERT INTO loops (owner, id, loop_type, status, current_score, iteration, created_at)
+           VALUES (?, ?, ?, ?, ?, ?, ?)`,
+          owner,
+          ...values,
+        );
+        const n = find({ owner, id })?.n ?? 0;
+        for (const score of score_history) run(ADD_SCORE, n, score);
+        run(
+          `DELETE FROM loops WHERE owner = ?1 AND n NOT IN
+             (SELECT n FROM loops WHERE owner = ?1 ORDER BY n DESC LIMIT ?2 + 0)`,
+          owner,
+          keepPerOwner,
+        );
+        run(
+          "DELETE FROM owners WHERE owner NOT IN (SELECT owner FROM owners ORDER BY heard DESC LIMIT ? + 0)",
+          maxOwners,
+        );
+      }),
+    read: (ref) =>
+      acting("reading a loop", () => {
+        const row = find(ref);
+        if (row === undefined) return undefined;
+        const scores = all<ScoreRow>("SELECT score FROM scores WHERE loop_n = ? ORDER BY position", row.n);
+        return LoopState.parse({ ...row, score_history: scores.map(({ score }) => score) });
+      }),
+    list: (owner) =>
+      acting("listing loops", () => {
+        heardOf(owner);
+        return all<LoopRow>(`${SELECT_LOOP} WHERE owner = ? ORDER BY n`, owner).map(summaryOf);
+      }),
+    change: (ref, decide) =>
+      acting("changing a loop", () => {
+        const row = find(ref);
+        if (row === undefined) return undefined;
+        const recent = all<ScoreRow>(
+          "SELECT score FROM scores WHERE loop_n = ? ORDER BY position DESC LIMIT ? + 0",
+          row.n,
+          RECENT_SCORES,
+        );
+        const recent_scores = recent.map(({ score }) => score).reverse();
+        const { score, status, iteration } = decide({ ...summaryOf(row), recent_scores });
+        run(ADD_SCORE, row.n, score);
+        run(
+          "UPDATE loops SET status = ?, iteration = ?, current_score = ? WHERE n = ?",
+          status,
+          iteration,
+          score,
+          row.n,
+        );
+        return { ...summaryOf(row), status, iteration, current_score: score };
+      }),
+    close: async () => {
+      if (db.isOpen) db.close();
+    },
+  };
+}
+
+type LoopRow = LoopSummary & { readonly n: number };
+type ScoreRow = { readonly score: number };
+
+const Summary = LoopState.omit({ score_history: true });
+
+/** Rows are parsed: what a later Ergon may have written must not pass for ours. */
+function summaryOf(row: LoopRow): LoopSummary {
+  return Summary.parse(row);
+}
+
+const SELECT_LOOP = "SELECT n, id, loop_type, status, current_score, iteration, created_at FROM loops";
+const ADD_SCORE = `INSERT INTO scores SELECT ?1, coalesce(max(position), 0) + 1, ?2 FROM scores WHERE loop_n = ?1`;
+
+/** "Ergl" in the file's header. */
+const SCHEMA: DatabaseSchema = {
+  applicationId: 0x4572676c,
+  migrations: [
+    {
+      version: 1,
+      sql: `
+CREATE TABLE owners (
+  owner TEXT PRIMARY KEY,
+  heard INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE UNIQUE INDEX owners_by_heard ON owners (heard);
+
+CREATE TABLE loops (
+  n INTEGER PRIMARY KEY AUTOINCREMENT,
+  owner TEXT NOT NULL REFERENCES owners (owner) ON DELETE CASCADE,
+  id TEXT NOT NULL,
+  loop_type TEXT NOT NULL,
+  status TEXT NOT NULL,
+  current_score INTEGER,
+  iteration INTEGER NOT NULL,
+  created_at TEXT NOT NULL
+) STRICT;
+CREATE UNIQUE INDEX loops_by_id ON loops (owner, id);
+CREATE INDEX loops_by_owner ON loops (owner, n);
+
+CREATE TABLE scores (
+  loop_n INTEGER NOT NULL REFERENCES loops (n) ON DELETE CASCADE,
+  position INTEGER NOT NULL,
+  score INTEGER NOT NULL,
+  PRIMARY KEY (loop_n, position)
+) STRICT, WITHOUT ROWID;
+`,
+    },
+  ],
+};
