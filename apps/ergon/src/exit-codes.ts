@@ -28,6 +28,8 @@ const BY_ERROR_CODE = new Map<string, ExitCode>(
     loop_validation: EXIT.usage,
     wait_ambiguous: EXIT.usage,
     resume_input_invalid: EXIT.usage,
+    step_not_found: EXIT.usage,
+    step_nested: EXIT.usage,
     outcome_unknown: EXIT.pausedOnError,
     cancelled: EXIT.interrupted,
   }),

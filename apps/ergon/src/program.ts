@@ -26,6 +26,7 @@ export async function runProgram(argv: readonly string[], options: ProgramOption
   };
   addTools(program, run);
   addRuns(program, run);
+  addFork(program, run);
   addSessions(program, run);
   addPlans(program, run);
   addBlobs(program, run);
@@ -124,6 +125,20 @@ function addRuns(program: Command, run: Run): void {
     .description("cancel a session")
     .action(async (sessionId: string) =>
       run(async (context) => (await import("./commands/cancel.ts")).cancelSession(context, sessionId)),
+    );
+}
+
+function addFork(program: Command, run: Run): void {
+  program
+    .command("fork")
+    .argument("<session>", "the session's id")
+    .description("start a new session from a step of this one, with context and history as they were then")
+    .requiredOption("--from <step>", "a top-level step of its plan that has begun")
+    .option("--input <json>", "another input for the plan: a JSON object, @file, or - for stdin")
+    .action(async (sessionId: string, { from, input }: { from: string; input?: string }) =>
+      run(async (context) =>
+        (await import("./commands/fork.ts")).forkSession(context, { sessionId, fromStep: from, input }),
+      ),
     );
 }
 

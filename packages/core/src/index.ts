@@ -102,6 +102,7 @@ export type {
   Engine,
   ExecutePlan,
   FollowEvents,
+  ForkSession,
   ListSessions,
   ReadSession,
   ResumeSession,

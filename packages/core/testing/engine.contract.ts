@@ -2,6 +2,7 @@ import { afterEach, describe } from "vitest";
 import type { Engine } from "../src/ports/engine.ts";
 import { createEngineWorld, type EngineWorld, type OpenWorld } from "./engine/engine-world.ts";
 import { eventRules } from "./engine/events.ts";
+import { forkRules } from "./engine/forks.ts";
 import { isolationRules } from "./engine/isolation.ts";
 import { readingRules } from "./engine/reading.ts";
 import { runningRules } from "./engine/running.ts";
@@ -26,6 +27,7 @@ export function engineContract(name: string, open: (world: EngineWorld) => Promi
     });
     runningRules(openWorld);
     waitRules(openWorld);
+    forkRules(openWorld);
     readingRules(openWorld);
     eventRules(openWorld);
     isolationRules(openWorld);

@@ -50,6 +50,8 @@ export async function showSession({ terminal, compose }: CommandContext, session
     terminal.print(
       `${bold(core.sessionId)}  ${core.status}  ${dim(`plan ${core.currentPlanId ?? "-"}, updated ${core.updatedAt}`)}`,
     );
+    if (core.forkedFrom !== undefined)
+      terminal.print(dim(`  forked from ${core.forkedFrom.sessionId} at ${core.forkedFrom.stepId}`));
     for (const [key, value] of Object.entries(context)) terminal.print(`  ${key}: ${oneLine(describeValue(value))}`);
     if (core.status !== "completed") reportSession(terminal, view);
     return EXIT.ok;

@@ -17,7 +17,7 @@ const matrix = [
   ["POST", "/sessions/:session/execute-plan", { own: 409, agent: 404, person: 404, admin: 404 }, { planId: "hold" }],
   ["POST", "/sessions/:session/resume", { own: 409, agent: 404, person: 404, admin: 404 }, { input: { n: 1 } }],
   ["POST", "/sessions/:fresh/cancel", { own: 202, agent: 404, person: 404, admin: 404 }],
-  ["POST", "/sessions/:session/fork", { own: 501, agent: 501, person: 501, admin: 501 }],
+  ["POST", "/sessions/:session/fork", { own: 202, agent: 404, person: 404, admin: 404 }, { fromStep: "both" }],
   ["GET", "/events", { own: 200, agent: 200, person: 200, admin: 200 }],
   ["GET", "/plans", { own: 200, agent: 200, person: 200, admin: 200 }],
   ["GET", "/plans/echo", { own: 200, agent: 200, person: 200, admin: 200 }],

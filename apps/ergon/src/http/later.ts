@@ -3,7 +3,6 @@ import { route, type Route } from "./route.ts";
 
 /** Doors that CONTRACT names and that come in a later version: known, and refused by name. */
 const LATER = [
-  ["POST", "/sessions/:id/fork", "Forking a session"],
   ["GET", "/conversations", "Conversations"],
   ["GET", "/conversations/:id", "Conversations"],
   ["GET", "/conversations/:id/events", "Conversations"],

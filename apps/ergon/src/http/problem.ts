@@ -42,6 +42,8 @@ const STATUS: Readonly<Record<string, number>> = {
   session_conflict: 409,
   session_ended: 409,
   session_exists: 409,
+  plan_missing: 409,
+  step_not_reached: 409,
   wait_not_open: 409,
   wait_ambiguous: 409,
   approval_expired: 409,
@@ -52,6 +54,7 @@ const STATUS: Readonly<Record<string, number>> = {
 
   body_too_large: 413,
   blob_too_large: 413,
+  fork_too_large: 413,
 
   media_type_unsupported: 415,
 
@@ -60,6 +63,8 @@ const STATUS: Readonly<Record<string, number>> = {
   plan_invalid: 422,
   plan_input_invalid: 422,
   resume_input_invalid: 422,
+  step_not_found: 422,
+  step_nested: 422,
   args_invalid: 422,
   context_missing: 422,
   loop_validation: 422,

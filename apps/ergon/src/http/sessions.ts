@@ -51,6 +51,12 @@ const ExecuteBody = z
     'give "planId" or "plan", one of them',
   );
 
+const ForkBody = z.strictObject({
+  fromStep: z.string().min(1).max(1_000).describe("a top-level step of the session's plan that has begun"),
+  input: Json.optional().describe("in place of the input that the plan was given"),
+  sessionId: SessionId.optional().describe("only for processes on the same data folder"),
+});
+
 const ResumeBody = z.strictObject({ input: Json.optional(), step: z.string().min(1).max(10_000).optional() });
 
 export const CoreAnswer = z.object({ core: SessionCore });
@@ -73,7 +79,7 @@ export function sessionRoutes({ engine, outbox }: Pick<HttpParts, "engine" | "ou
       answers: { 201: { description: "The session", schema: SessionCore } },
       handle: async ({ body }, asker) => {
         const { owner } = asker;
-        if (body.sessionId !== undefined) onlyLocal(asker, "Session ids are given by Ergon; leave sessionId out.");
+        if (body.sessionId !== undefined) onlyLocal(asker, OWN_IDS);
         const core = await engine.createSession({ owner, ...body } as Parameters<typeof engine.createSession>[0]);
         return { status: 201, headers: { location: `/sessions/${encodeURIComponent(core.sessionId)}` }, body: core };
       },
@@ -222,6 +228,30 @@ export function sessionRoutes({ engine, outbox }: Pick<HttpParts, "engine" | "ou
       handle: async ({ params }, asker) =>
         await accepted(await engine.cancel({ owner: asker.owner, sessionId: params.id }), asker),
     }),
+    route({
+      method: "POST",
+      path: "/sessions/:id/fork",
+      operationId: "forkSession",
+      summary: "Start a new session from a step of this one",
+      access: "agent",
+      waits: true,
+      params: SessionParams,
+      unknown: noSession,
+      body: ForkBody,
+      answers: ACCEPTED,
+      handle: async ({ params, body: { fromStep, input, sessionId } }, asker) => {
+        if (sessionId !== undefined) onlyLocal(asker, OWN_IDS);
+        const core = await engine.fork({
+          owner: asker.owner,
+          sessionId: params.id,
+          fromStep,
+          ...(input === undefined ? {} : { input }),
+          ...(sessionId === undefined ? {} : { newSessionId: sessionId }),
+        });
+        asker.logger.info({ sessionId: core.sessionId, forkedFrom: params.id }, "A session was forked.");
+        return await accepted(core, asker);
+      },
+    }),
   ];
 
   /** 202 at once, or 200 with all of it when the caller prefers to wait and it settles in time. */
@@ -242,6 +272,8 @@ export function sessionRoutes({ engine, outbox }: Pick<HttpParts, "engine" | "ou
     return await engine.settled({ ...ref, timeoutMs: waitMs, ...signal });
   }
 }
+
+const OWN_IDS = "Session ids are given by Ergon; leave sessionId out.";
 
 /** Ids of one's own choice would tell which ones others have. */
 function onlyLocal({ principal }: Asker, instead: string): void {

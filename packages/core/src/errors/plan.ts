@@ -14,6 +14,11 @@ export type PlanErrorCode =
   | "wait_not_open"
   | "wait_ambiguous"
   | "session_ended"
+  | "plan_missing"
+  | "step_not_found"
+  | "step_nested"
+  | "step_not_reached"
+  | "fork_too_large"
   | "engine_busy"
   | "engine_stopping"
   | "resume_input_invalid";

@@ -14,12 +14,16 @@ const call = (id: string, more: Partial<Extract<PlanStep, { type: "tool_call" }>
 });
 const planOf = (...steps: PlanStep[]): IndexedPlan =>
   indexPlan({ planId: "p", description: "", parameters: true, startStepId: steps[0]?.id ?? "", steps });
+const startOf = ({ plan }: IndexedPlan): Cursor => ({
+  run: 1,
+  root: { at: plan.startStepId, slot: 0, state: { kind: "ready" } },
+});
 const ordOf = (cursor: Cursor): string => [...openVisits(cursor)][0]?.ord ?? "";
 
 describe("the interpreter", () => {
   it("ignores a completion that nobody waits for (P2)", () => {
     const plan = planOf(call("a"));
-    const { cursor } = begin(plan, 1, 0);
+    const { cursor } = begin(plan, startOf(plan), 0);
     const ord = ordOf(cursor);
     expect(advance(plan, cursor, { kind: "called", ok: true, ord, atMs: 0 }).ignored).toBe(true);
     expect(advance(plan, cursor, { kind: "checked", answer: "allowed", ord: `${ord}9`, atMs: 0 }).ignored).toBe(true);
@@ -30,7 +34,7 @@ describe("the interpreter", () => {
 
   it("says from the cursor alone what is owed (P3)", () => {
     const plan = planOf(call("a", { retry: { maxAttempts: 2, backoffMs: 10 } }));
-    const begun = begin(plan, 1, 0);
+    const begun = begin(plan, startOf(plan), 0);
     const ord = ordOf(begun.cursor);
     expect(owed(plan, begun.cursor)).toEqual(begun.effects);
     const called = advance(plan, begun.cursor, { kind: "checked", answer: "allowed", ord, atMs: 0 });
@@ -44,7 +48,7 @@ describe("the interpreter", () => {
   it("starts as many branches and turns at once as it is allowed to", () => {
     const many = Array.from({ length: 20 }, (_, index) => ({ steps: [call(`b${String(index)}`)] }));
     const plan = planOf({ id: "p", type: "parallel_branch", branches: many });
-    expect(begin(plan, 1, 0).effects).toHaveLength(DEFAULT_BRANCH_CONCURRENCY);
+    expect(begin(plan, startOf(plan), 0).effects).toHaveLength(DEFAULT_BRANCH_CONCURRENCY);
     const loop = planOf({
       id: "l",
       type: "loop_over_items",
@@ -52,7 +56,7 @@ describe("the interpreter", () => {
       itemAlias: "i",
       loopPlan: [call("t")],
     });
-    const { cursor } = begin(loop, 1, 0);
+    const { cursor } = begin(loop, startOf(loop), 0);
     const value = { kind: "collection", count: 5 } as const;
     const turns = advance(loop, cursor, { kind: "evaluated", value, ord: ordOf(cursor), atMs: 0 });
     expect(turns.effects).toHaveLength(DEFAULT_LOOP_CONCURRENCY);
@@ -60,7 +64,7 @@ describe("the interpreter", () => {
 
   it("lets waits between attempts double up to a bound", () => {
     const plan = planOf(call("a", { retry: { maxAttempts: 100, backoffMs: 1_000 } }));
-    let { cursor } = begin(plan, 1, 0);
+    let { cursor } = begin(plan, startOf(plan), 0);
     const ord = ordOf(cursor);
     cursor = advance(plan, cursor, { kind: "checked", answer: "allowed", ord, atMs: 0 }).cursor;
     const error = { code: "tool_failed", message: "no", retryable: true };

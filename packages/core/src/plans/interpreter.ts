@@ -59,11 +59,10 @@ export function indexPlan(plan: AgenticPlan): IndexedPlan {
   return { plan, steps };
 }
 
-/** Begins a run at the plan's first step. */
-export function begin(plan: IndexedPlan, run: number, atMs: number): Advance {
+/** Begins a run at the step where its cursor stands: the plan's first, or the one that it was forked from. */
+export function begin(plan: IndexedPlan, { run, root: { at, slot } }: Cursor, atMs: number): Advance {
   const out = newOut();
-  const place = rootPlace(run);
-  const frame = beginVisit(plan, place, { at: plan.plan.startStepId, slot: 0 }, out, atMs);
+  const frame = beginVisit(plan, rootPlace(run), { at, slot }, out, atMs);
   return answer({ run, root: frame }, frame, out);
 }
 

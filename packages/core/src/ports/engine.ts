@@ -18,6 +18,12 @@ export type Engine = {
   /** Answers an open wait. Throws `wait_not_open`, `wait_ambiguous`, `resume_input_invalid`. */
   resume(request: ResumeSession): Promise<SessionCore>;
   cancel(request: SessionRef): Promise<SessionCore>;
+  /**
+   * Starts a new session at a top-level step of another's latest run, with context and history as they were when that
+   * step last began; the other is left as it is. Throws `plan_missing`, `step_not_found`, `step_nested`,
+   * `step_not_reached`, `fork_too_large`, and what `executePlan` throws.
+   */
+  fork(request: ForkSession): Promise<SessionCore>;
   readSession(request: ReadSession): Promise<SessionView>;
   listSessions(request: ListSessions): Promise<Page<SessionCore>>;
   /** Resolves when the session waits for a person, has ended, or `timeoutMs` have passed. */
@@ -51,6 +57,13 @@ export type ResumeSession = SessionRef & {
   /** A step id, or a wait's path where several visits of one step wait. */
   readonly step?: string;
   readonly input?: Json;
+};
+
+export type ForkSession = SessionRef & {
+  readonly fromStep: string;
+  /** In place of the input that the other session's plan was given. */
+  readonly input?: Json;
+  readonly newSessionId?: string;
 };
 
 export type ReadSession = SessionRef & { readonly historyLimit?: number; readonly historyCursor?: string };

@@ -57,6 +57,8 @@ export const SessionCore = z.object({
   run: z.int().nonnegative(),
   energySpent: z.number(),
   energyBudget: z.number().optional(),
+  /** Where it was forked from. */
+  forkedFrom: z.object({ sessionId: SessionId, stepId: z.string() }).optional(),
 });
 export type SessionCore = z.infer<typeof SessionCore>;
 

@@ -3,7 +3,7 @@
  * person answers every wait, and the process dies around every commit if asked. What the run comes to must depend on
  * none of that.
  */
-import { ErgonError } from "../../src/errors/ergon-error.ts";
+import { ErgonError, isErgonError } from "../../src/errors/ergon-error.ts";
 import { createMemoryBlobStore } from "../../src/memory/blob-store.ts";
 import { createIds } from "../../src/memory/ids.ts";
 import { silentLogger } from "../../src/memory/logger.ts";
@@ -13,7 +13,7 @@ import { placedWaits, type PlacedWait } from "../../src/plans/engine/waits.ts";
 import { visitPath, type Cursor } from "../../src/plans/frames.ts";
 import { indexPlan } from "../../src/plans/interpreter.ts";
 import { decodePosition } from "../../src/plans/ord.ts";
-import type { StateStore } from "../../src/ports/state-store.ts";
+import type { SessionRecord } from "../../src/ports/state-store.ts";
 import type { Json, JsonObject } from "../../src/schema/json.ts";
 import type { AgenticPlan } from "../../src/schema/plan.ts";
 import type { SessionView } from "../../src/ports/engine.ts";
@@ -33,12 +33,16 @@ export type Simulation = {
   readonly seed: number;
   /** Die around every commit: once before it is written, so that what was done is forgotten, and once right after. */
   readonly crashes: boolean;
+  /** Afterwards fork it from every top-level step that it reached. */
+  readonly forks?: boolean;
 };
 
 export type SimulatedRun = SessionView & {
   readonly crashes: number;
   /** How often each call was made, by idempotency key. */
   readonly calls: ReadonlyMap<string, { readonly toolId: string; count: number }>;
+  /** What the forks came to, by the step that they began with. */
+  readonly forks: ReadonlyMap<string, SessionView>;
 };
 
 /** The test tools have the four classes of effects between them. */
@@ -91,7 +95,29 @@ export async function simulate(simulation: Simulation): Promise<SimulatedRun> {
   const gate = createToolGate({ registry, clock, logger: shared.logger });
   await warm(gate);
 
-  for (let life = 0; life < MAX_LIVES; life++) {
+  const view = await drive(SESSION, async (engine, record) => {
+    if (record !== undefined)
+      return engine.executePlan({ owner: OWNER, sessionId: SESSION, plan, input: simulation.input });
+    return engine.createSession({ owner: OWNER, sessionId: SESSION, context: simulation.initialContext ?? {} });
+  });
+  const forks = new Map<string, SessionView>();
+  for (const { id } of simulation.forks === true ? plan.steps : []) {
+    const fork = { owner: OWNER, sessionId: SESSION, fromStep: id, newSessionId: `fork-${id}` };
+    const forked = await drive(fork.newSessionId, (engine) => engine.fork(fork)).catch(orNotReached);
+    if (forked !== undefined) forks.set(id, forked);
+  }
+  return { ...view, crashes, calls, forks };
+
+  /** Runs one session to its end, through as many lives as it takes. */
+  async function drive(sessionId: string, start: Start): Promise<SessionView> {
+    for (let life = 0; life < MAX_LIVES; life++) {
+      const found = await oneLife(sessionId, start);
+      if (found !== undefined) return found;
+    }
+    throw new Error("The run does not come to an end.");
+  }
+
+  async function oneLife(sessionId: string, start: Start): Promise<SessionView | undefined> {
     under = [];
     let dead = false;
     const mortal = createMortalStore(store, (commit) => {
@@ -107,14 +133,17 @@ export async function simulate(simulation: Simulation): Promise<SimulatedRun> {
       ids: createIds({ clock }),
       plans: { get: () => undefined, ids: () => [] },
     });
-    const view = await live(engine, () => dead);
+    const found = await live(engine, () => dead, { sessionId, start });
     clock.forget();
-    if (view !== undefined) return { ...view, crashes, calls };
+    return found;
   }
-  throw new Error("The run does not come to an end.");
 
   /** One life of the process: until it dies, or the run has ended. */
-  async function live(engine: EmbeddedEngine, isDead: () => boolean): Promise<SessionView | undefined> {
+  async function live(
+    engine: EmbeddedEngine,
+    isDead: () => boolean,
+    { sessionId, start }: { readonly sessionId: string; readonly start: Start },
+  ): Promise<SessionView | undefined> {
     let failure: { readonly thrown: unknown } | undefined;
     const fail = (thrown: unknown): void => {
       failure ??= { thrown };
@@ -130,30 +159,30 @@ export async function simulate(simulation: Simulation): Promise<SimulatedRun> {
       if (isDead()) return undefined;
       if (failure !== undefined) throw failure.thrown;
       if (asked > 0) continue;
-      const record = await store.readSession(SESSION);
+      const record = await store.readSession(sessionId);
       const frames = (record?.frames ?? null) as unknown as Cursor | null;
       const next = under.splice(choice.below(Math.max(1, under.length)), 1)[0];
       if (next !== undefined) {
-        next.end(await answerCall(next, frames));
-      } else if (record === undefined) {
-        ask(engine.createSession({ owner: OWNER, sessionId: SESSION, context: simulation.initialContext ?? {} }));
-      } else if (record.core.run === 0) {
-        ask(engine.executePlan({ owner: OWNER, sessionId: SESSION, plan, input: simulation.input }));
+        next.end(await answerCall(next, frames, sessionId));
+      } else if (record === undefined || record.core.run === 0) {
+        ask(start(engine, record));
       } else if (frames === null) {
-        return engine.readSession({ owner: OWNER, sessionId: SESSION });
+        return engine.readSession({ owner: OWNER, sessionId });
       } else {
         const waits = placedWaits(indexed, frames).filter(({ wait }) => wait.kind !== "time");
         const wait = waits[choice.below(Math.max(1, waits.length))];
         if (wait !== undefined)
-          ask(engine.resume({ owner: OWNER, sessionId: SESSION, step: wait.wait.path, input: await answerWait(wait) }));
+          ask(
+            engine.resume({ owner: OWNER, sessionId, step: wait.wait.path, input: await answerWait(wait, sessionId) }),
+          );
         else if (!clock.jump()) throw new Error(`The run is stuck: ${JSON.stringify(record)}`);
       }
     }
     throw new Error("The run makes no end of moves.");
   }
 
-  async function answerCall(call: Call, frames: Cursor | null): Promise<CallAnswer> {
-    const ord = call.key.slice(SESSION.length + 1);
+  async function answerCall(call: Call, frames: Cursor | null, sessionId: string): Promise<CallAnswer> {
+    const ord = call.key.slice(sessionId.length + 1);
     const frame = frames === null ? undefined : visitPath(frames, ord).at(-1)?.frame;
     const attempt = frame?.state.kind === "call" ? frame.state.attempt : 1;
     return world.call({
@@ -165,23 +194,29 @@ export async function simulate(simulation: Simulation): Promise<SimulatedRun> {
     });
   }
 
-  async function answerWait({ ord, wait }: PlacedWait): Promise<Json> {
+  async function answerWait({ ord, wait }: PlacedWait, sessionId: string): Promise<Json> {
     const place = { position: decodePosition(ord), stepId: wait.stepId };
     if (wait.kind === "human") return world.answer(place);
     if (wait.error?.code !== "outcome_unknown") return world.decide(place);
-    return { happened: await truth(store, ord, place) };
+    return { happened: await truth(sessionId, ord, place) };
   }
 
   /** What the forgotten call came to, as a person would find out. */
   async function truth(
-    from: StateStore,
+    sessionId: string,
     ord: string,
     place: { readonly position: number[]; readonly stepId: string },
   ): Promise<Json> {
-    const row = await from.readJournalRow(SESSION, ord);
+    const row = await store.readJournalRow(sessionId, ord);
     const answer = world.call({ ...place, toolId: row?.toolId ?? "", args: row?.request as JsonObject, attempt: 1 });
     return "output" in answer ? answer.output : null;
   }
+}
+
+type Start = (engine: EmbeddedEngine, record: SessionRecord | undefined) => Promise<unknown>;
+
+function orNotReached(thrown: unknown): undefined {
+  if (!isErgonError(thrown) || thrown.code !== "step_not_reached") throw thrown;
 }
 
 type Call = {

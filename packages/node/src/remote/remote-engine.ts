@@ -43,6 +43,8 @@ export function createRemoteEngine(target: RemoteTarget): Engine {
     },
     resume: async ({ step, input, ...ref }) => await change(ref, "resume", { step, input }),
     cancel: async (ref) => await change(ref, "cancel", {}),
+    fork: async ({ fromStep, input, newSessionId: sessionId, ...ref }) =>
+      await change(ref, "fork", { fromStep, input, sessionId }),
     readSession: async ({ historyLimit, historyCursor, ...ref }) => {
       const query = {
         limit: historyLimit === undefined ? undefined : pageRows(historyLimit, 0),

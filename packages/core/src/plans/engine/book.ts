@@ -183,11 +183,12 @@ function nextCore(state: RunState, draft: Draft): SessionCore {
 
 /** Field by field: it is made with every commit, and copying an object's rest is slow. */
 function coreAt({ core, energySpent }: RunState, draft: Draft, status: SessionStatus): SessionCore {
-  const { sessionId, createdAt, run, currentPlanId, mode, energyBudget } = core;
+  const { sessionId, createdAt, run, currentPlanId, mode, energyBudget, forkedFrom } = core;
   const next: SessionCore = { sessionId, status, createdAt, updatedAt: draft.at, waiting: [], run, energySpent };
   if (currentPlanId !== undefined) next.currentPlanId = currentPlanId;
   if (mode !== undefined) next.mode = mode;
   if (energyBudget !== undefined) next.energyBudget = energyBudget;
+  if (forkedFrom !== undefined) next.forkedFrom = forkedFrom;
   return next;
 }
 

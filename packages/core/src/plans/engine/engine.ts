@@ -6,23 +6,27 @@
  */
 import { toErgonError } from "../../errors/ergon-error.ts";
 import { planError } from "../../errors/plan.ts";
+import { storeError } from "../../errors/store.ts";
 import { usageError } from "../../errors/usage.ts";
 import { isoTime } from "../../ports/clock.ts";
-import type { CreateSession, Engine, ExecutePlan, ResumeSession, SessionRef } from "../../ports/engine.ts";
+import type { CreateSession, Engine, ExecutePlan, ForkSession, ResumeSession, SessionRef } from "../../ports/engine.ts";
 import type { SessionRecord } from "../../ports/state-store.ts";
 import type { Json } from "../../schema/json.ts";
 import { isSettled, type SessionCore } from "../../schema/session.ts";
 import { offload } from "../../tools/offload.ts";
+import type { Cursor } from "../frames.ts";
 import { stepOf } from "../interpreter.ts";
 import type { Completion } from "../transition.ts";
 import { createBlobCache } from "./blob-cache.ts";
 import { createCheckedPlans } from "./checked-plans.ts";
 import type { EngineDeps, PlanLookup } from "./engine-deps.ts";
+import { forkSession } from "./fork.ts";
 import { answerFor, chooseWait } from "./resume-input.ts";
 import { createRunPool } from "./run-pool.ts";
 import { createSessionReader } from "./session-reader.ts";
 import { createSettling } from "./settling.ts";
 import { startPlan } from "./start-plan.ts";
+import { trailEnd } from "./trail.ts";
 import { placedWaits } from "./waits.ts";
 
 /** Runs with something under way at once; a plan beyond that is refused, to be tried again. */
@@ -55,10 +59,7 @@ export function createEngine(given: EngineDeps & { readonly plans: PlanLookup })
       try {
         const record = await sessionFor(request);
         if (record.frames !== null) throw busy(sessionId, record.core.status);
-        if (pool.size() >= MAX_ACTIVE_RUNS) {
-          const message = `${String(MAX_ACTIVE_RUNS)} runs are under way; try again later.`;
-          throw planError("engine_busy", message, { retryable: true });
-        }
+        refuseWhenFull();
         return await startPlan({ ...deps, pool }, record, request);
       } finally {
         pool.unreserve(sessionId);
@@ -66,6 +67,7 @@ export function createEngine(given: EngineDeps & { readonly plans: PlanLookup })
     },
     resume,
     cancel,
+    fork,
     settled: async ({ owner, sessionId, timeoutMs, signal }) => {
       if (timeoutMs === 0) return (await reader.record({ owner, sessionId })).core;
       const deadlineMs = timeoutMs === undefined ? undefined : deps.clock.now() + timeoutMs;
@@ -182,6 +184,16 @@ export function createEngine(given: EngineDeps & { readonly plans: PlanLookup })
     });
   }
 
+  async function fork(request: ForkSession): Promise<SessionCore> {
+    refuseWhenClosing();
+    const source = await reader.record(request);
+    const { newSessionId } = request;
+    const taken = newSessionId !== undefined && (await deps.store.readSession(newSessionId)) !== undefined;
+    if (taken) throw storeError("session_exists", `There is a session "${newSessionId}" already.`);
+    refuseWhenFull();
+    return await forkSession({ ...deps, pool }, source, request);
+  }
+
   async function cancelUnstarted(record: SessionRecord): Promise<SessionCore> {
     const { sessionId, status } = record.core;
     if (status !== "paused")
@@ -191,6 +203,7 @@ export function createEngine(given: EngineDeps & { readonly plans: PlanLookup })
 
   async function writeCancelled(record: SessionRecord): Promise<SessionCore> {
     const { sessionId } = record.core;
+    const cursor = record.frames as unknown as Cursor | null;
     const at = isoTime(deps.clock);
     const core: SessionCore = { ...record.core, status: "cancelled", updatedAt: at, waiting: [] };
     await deps.store.commit({
@@ -198,10 +211,17 @@ export function createEngine(given: EngineDeps & { readonly plans: PlanLookup })
       owner: record.owner,
       session: { core, frames: null },
       expectVersion: record.version,
+      context: cursor === null ? [] : [trailEnd(cursor)],
       events: [{ type: "session-cancelled", at, data: { status: "cancelled" } }],
       durable: true,
     });
     return core;
+  }
+
+  function refuseWhenFull(): void {
+    if (pool.size() < MAX_ACTIVE_RUNS) return;
+    const message = `${String(MAX_ACTIVE_RUNS)} runs are under way; try again later.`;
+    throw planError("engine_busy", message, { retryable: true });
   }
 
   function refuseWhenClosing(): void {

@@ -5,7 +5,7 @@
  * change while the scope is open (its list stands still at the step that opened it), so "as it was where it began"
  * is simply the chain of parents.
  */
-import type { ContextValue, ContextWrite, JournalRow, StateStore } from "../../ports/state-store.ts";
+import type { ContextRow, ContextValue, ContextWrite, JournalRow, StateStore } from "../../ports/state-store.ts";
 import { storeError } from "../../errors/store.ts";
 import { isBlobRef } from "../../schema/blob.ts";
 import type { HistoryEntry } from "../../schema/session.ts";
@@ -24,7 +24,8 @@ export type RunData = {
   readonly contextOf: (place: ListPlace) => Record<string, Json>;
   readonly write: (writes: readonly ContextWrite[], outputOf: (ord: string) => Json | undefined) => void;
   readonly close: (scopes: readonly string[]) => void;
-  readonly openScope: (scope: string) => Promise<void>;
+  /** Brings a scope's stored context into memory, and gives its rows. */
+  readonly openScope: (scope: string) => Promise<readonly ContextRow[]>;
   /** Binds a loop's items, so that its turns find theirs. */
   readonly bindLoop: (ord: string, loop: { readonly alias: string; readonly items: readonly Json[] }) => void;
   readonly unbindLoop: (ord: string) => void;
@@ -86,6 +87,7 @@ export function createRunData(deps: RunDataDeps): RunData {
       const rows = await deps.store.readContext(deps.sessionId, [scope]);
       const values = scopeFor(scopes, scope);
       for (const row of rows) values.set(row.key, await storedValue(deps.store, deps.sessionId, row.value));
+      return rows;
     },
     bindLoop: (ord, loop) => {
       loops.set(ord, loop);

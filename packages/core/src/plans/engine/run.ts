@@ -20,6 +20,7 @@ import { bookArrival, bookCall, bookCancel, bookIntent, bookSession } from "./bo
 import { newDraft, note, type Draft } from "./draft.ts";
 import { createEffects, type EffectsParts } from "./effects.ts";
 import type { Arrival, RunState } from "./run-state.ts";
+import { trailEnd, trailOf } from "./trail.ts";
 import { untilWritten } from "./until-written.ts";
 import { nextWake } from "./waits.ts";
 
@@ -45,7 +46,10 @@ export type Run = {
 };
 
 /** What the first commit of a run carries besides its first steps. */
-type Opening = Pick<Commit, "plan" | "blobs"> & { readonly planHash: string; readonly input: Json };
+export type Opening = Pick<Commit, "plan" | "blobs" | "context" | "journal"> & {
+  readonly planHash: string;
+  readonly input: Json;
+};
 
 export type RunParts = {
   readonly deps: EffectsParts["deps"];
@@ -74,9 +78,13 @@ export function createRun({ deps, state, onCommit, onIdle }: RunParts): Run {
       const draft = newDraft(isoTime(deps.clock));
       try {
         draft.durable = true;
-        if (state.version === 0) note(draft, "session-created", { sessionId: state.sessionId });
+        const { forkedFrom } = state.core;
+        const origin = forkedFrom === undefined || state.version > 0 ? {} : { forkedFrom };
+        if (state.version === 0) note(draft, "session-created", { sessionId: state.sessionId, ...origin });
         note(draft, "session-started", { planId: state.plan.plan.planId, run: state.cursor.run });
-        take(begin(state.plan, state.cursor.run, deps.clock.now()), draft, () => undefined);
+        draft.context.push(...(first.context ?? []));
+        draft.journal.push(...(first.journal ?? []));
+        take(begin(state.plan, state.cursor, deps.clock.now()), draft, () => undefined);
         settle(draft);
         await write(draft);
       } finally {
@@ -166,6 +174,7 @@ export function createRun({ deps, state, onCommit, onIdle }: RunParts): Run {
 
   function cancelNow(draft: Draft): boolean {
     bookCancel(state, draft);
+    draft.context.push(trailEnd(state.cursor));
     stopTimers();
     state.calls.abort();
     return true;
@@ -189,6 +198,7 @@ export function createRun({ deps, state, onCommit, onIdle }: RunParts): Run {
       for (const blob of joined.blobs) draft.blobs.push({ ref: blob.ref, at: draft.at });
     }
     take(step, draft, (ord) => (ord === completion.ord ? outputIn(completion, call) : undefined));
+    draft.context.push(...trailOf(before, step, completion, joined?.writes));
     return true;
   }
 

@@ -1,13 +1,15 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import type { SessionView } from "../../ports/engine.ts";
 import { arbitraryPlan } from "../../../testing/plans/random-plan.ts";
 import { runReference } from "../../../testing/plans/reference.ts";
-import { simulate, TOOL_EFFECTS, asReported, type SimulatedRun } from "../../../testing/plans/simulated-run.ts";
+import { simulate, TOOL_EFFECTS, asReported } from "../../../testing/plans/simulated-run.ts";
 import { seededWorld } from "../../../testing/plans/world.ts";
 import { longRuns } from "../../../testing/long-runs.ts";
 
 const PLANS_WITHOUT_CRASHES = 10_000;
 const PLANS_WITH_CRASHES = 2_000;
+const PLANS_FORKED = 300;
 const MIN_CRASHES = 50_000;
 
 describe("random plans on the real engine", () => {
@@ -44,9 +46,30 @@ describe("random plans on the real engine", () => {
     },
     longRuns(600_000),
   );
+
+  it(
+    "come to the same when they are forked from any step that they reached",
+    async () => {
+      let forks = 0;
+      await fc.assert(
+        fc.asyncProperty(arbitraryPlan(), fc.nat(), fc.boolean(), async ({ plan, input }, seed, crashes) => {
+          const world = asReported(seededWorld(seed), { crashes });
+          const run = await simulate({ plan, input, world, seed, crashes, forks: true });
+          const reference = runReference(plan, input, world);
+          compare(run, reference);
+          expect(run.forks.has(plan.startStepId)).toBe(true);
+          for (const fork of run.forks.values()) compare(fork, reference);
+          forks += run.forks.size;
+        }),
+        { numRuns: longRuns(PLANS_FORKED), endOnFailure: true },
+      );
+      expect(forks).toBeGreaterThanOrEqual(longRuns(PLANS_FORKED));
+    },
+    longRuns(600_000),
+  );
 });
 
-function compare(run: SimulatedRun, reference: ReturnType<typeof runReference>): void {
+function compare(run: SessionView, reference: ReturnType<typeof runReference>): void {
   expect(run.core.status).toBe("completed");
   expect(run.context).toEqual(reference.context);
   // A forgotten call that a person vouched for leaves its unknown row behind; everything else reads the same.

@@ -3,47 +3,84 @@ import { planError } from "../../errors/plan.ts";
 import { isoTime } from "../../ports/clock.ts";
 import type { ExecutePlan } from "../../ports/engine.ts";
 import type { SessionRecord } from "../../ports/state-store.ts";
+import type { Json } from "../../schema/json.ts";
 import type { AgenticPlan } from "../../schema/plan.ts";
 import type { SessionCore } from "../../schema/session.ts";
 import { didYouMean } from "../../schema/suggest.ts";
 import { offload } from "../../tools/offload.ts";
+import type { CompiledPlan } from "../compiled-plan.ts";
+import type { Cursor } from "../frames.ts";
 import type { BlobCache } from "./blob-cache.ts";
 import type { CheckedPlans } from "./checked-plans.ts";
 import type { EngineDeps, PlanLookup } from "./engine-deps.ts";
 import { openRunData } from "./open-run.ts";
+import type { RunData } from "./run-data.ts";
 import type { RunPool } from "./run-pool.ts";
 import { newRunState } from "./run-state.ts";
+import type { Opening } from "./run.ts";
+import { trailBase } from "./trail.ts";
+
+export type StartDeps = EngineDeps & {
+  readonly blobCache: BlobCache;
+  readonly plans: PlanLookup;
+  readonly pool: RunPool;
+  readonly checkedPlans: CheckedPlans;
+};
 
 /** Checks a plan and writes its first commit; the run goes on by itself from there. */
 export async function startPlan(
-  deps: EngineDeps & {
-    readonly blobCache: BlobCache;
-    readonly plans: PlanLookup;
-    readonly pool: RunPool;
-    readonly checkedPlans: CheckedPlans;
-  },
+  deps: StartDeps,
   record: SessionRecord,
-  { owner, sessionId, plan: asked, input: given }: ExecutePlan,
+  { plan: asked, input: given }: ExecutePlan,
 ): Promise<SessionCore> {
   const named = typeof asked === "string" ? namedPlan(deps.plans, asked) : asked;
   const { checked, input } = deps.checkedPlans.check({ plan: named, input: given, role: record.core.mode });
   const { plan, hash } = checked;
-  const kept = offload(input);
-  if (kept.blob !== undefined) await deps.blobs.put(kept.blob.bytes, kept.blob.ref.mediaType);
-  const data = await openRunData(deps, { owner, sessionId }, input);
-  // A session that is made with its plan has no context yet.
-  if (record.version > 0) await data.openScope("");
   const { lastError: _cleared, ...core } = record.core;
   const run = core.run + 1;
   const started: SessionCore = { ...core, status: "running", run, currentPlanId: plan.planId, waiting: [] };
   const cursor = { run, root: { at: plan.startStepId, slot: 0, state: { kind: "ready" } } } as const;
-  const running = deps.pool.adopt(
-    newRunState({ ...record, core: started }, deps.pool.compiled(hash, plan), data, cursor),
-  );
+  const compiled = deps.pool.compiled(hash, plan);
+  return await beginRun(deps, {
+    record: { ...record, core: started },
+    checked,
+    compiled,
+    input,
+    cursor,
+    fill: async (data) => {
+      // A session that is made with its plan has no context yet.
+      if (record.version === 0) return {};
+      return { context: trailBase(compiled, run, await data.openScope("")) };
+    },
+  });
+}
+
+/** Writes the first commit of a run at whichever step its cursor stands. */
+export async function beginRun(
+  deps: StartDeps,
+  begun: {
+    readonly record: SessionRecord;
+    readonly checked: ReturnType<CheckedPlans["check"]>["checked"];
+    readonly compiled: CompiledPlan;
+    readonly input: Json;
+    readonly cursor: Cursor;
+    /** Puts what the run starts with into memory, and gives what its first commit writes of it. */
+    readonly fill: (data: RunData) => Promise<Pick<Opening, "context" | "journal">>;
+  },
+): Promise<SessionCore> {
+  const { record, checked, compiled, input, cursor, fill } = begun;
+  const { owner } = record;
+  const { sessionId } = record.core;
+  const kept = offload(input);
+  if (kept.blob !== undefined) await deps.blobs.put(kept.blob.bytes, kept.blob.ref.mediaType);
+  const data = await openRunData(deps, { owner, sessionId }, input);
+  const filled = await fill(data);
+  const running = deps.pool.adopt(newRunState(record, compiled, data, cursor));
   try {
     await running.start({
-      ...(checked.isStored ? {} : { plan: { hash, plan } }),
-      planHash: hash,
+      ...filled,
+      ...(checked.isStored ? {} : { plan: { hash: checked.hash, plan: checked.plan } }),
+      planHash: checked.hash,
       input: kept.value,
       blobs: kept.blob === undefined ? [] : [{ ref: kept.blob.ref, at: isoTime(deps.clock) }],
     });

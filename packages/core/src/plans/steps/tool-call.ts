@@ -1,3 +1,4 @@
+import type { ContextWrite } from "../../ports/state-store.ts";
 import type { JsonObject } from "../../schema/json.ts";
 import type { ToolCallStep } from "../../schema/plan.ts";
 import type { Visit } from "../frames.ts";
@@ -79,11 +80,14 @@ function call(visit: Visit, attempt: number, out: Out): Move {
 
 /** Context refers to the output by its position in the journal; the value is stored once. */
 function succeed(step: ToolCallStep, visit: Visit, out: Out): Move {
-  const { scope } = visit.place;
-  const value = { kind: "output", ord: visit.ord } as const;
-  out.writes.push({ scope, key: resultKey(step.toolId), implicit: true, value });
-  if (step.saveAs !== undefined) out.writes.push({ scope, key: step.saveAs, value });
+  out.writes.push(...resultWrites(step, visit.place.scope, visit.ord));
   return { to: "next", stepId: step.nextStepId };
+}
+
+export function resultWrites(step: ToolCallStep, scope: string, ord: string): ContextWrite[] {
+  const value = { kind: "output", ord } as const;
+  const byItself: ContextWrite = { scope, key: resultKey(step.toolId), implicit: true, value };
+  return step.saveAs === undefined ? [byItself] : [byItself, { scope, key: step.saveAs, value }];
 }
 
 function retryOrFail(
