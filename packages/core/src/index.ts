@@ -48,6 +48,7 @@ export {
   MAX_PLAN_STEPS,
   MAX_RETRY_ATTEMPTS,
   MAX_TIMEOUT_MS,
+  OnError,
   Operator,
   type ParallelBranchStep,
   PlanId,
@@ -58,6 +59,7 @@ export {
   ToolCallStep,
 } from "./schema/plan.ts";
 export { LoopReply, LoopState, LoopStatus, LoopType, Score } from "./schema/refinement.ts";
+export { redactSecrets } from "./schema/redact.ts";
 export { SandboxRequest, SandboxResult } from "./schema/sandbox.ts";
 export {
   HistoryEntry,
@@ -84,6 +86,8 @@ export {
 } from "./errors/ergon-error.ts";
 export { GATE_ERROR_CODES, gateError, type GateErrorCode } from "./errors/gate.ts";
 export { planError, type PlanErrorCode } from "./errors/plan.ts";
+export { modelError, type ModelErrorCode } from "./errors/model.ts";
+export { plannerError, type PlannerErrorCode } from "./errors/planner.ts";
 export {
   LoopAlreadyExistsError,
   LoopError,
@@ -96,7 +100,26 @@ export { registryError, type RegistryErrorCode } from "./errors/registry.ts";
 export { storeError, type StoreErrorCode } from "./errors/store.ts";
 export { usageError, type UsageErrorCode } from "./errors/usage.ts";
 export { type BlobStore, MAX_BLOB_BYTES } from "./ports/blob-store.ts";
+export {
+  type ChatModel,
+  type ChatReply,
+  type ChatRequest,
+  DEFAULT_MODEL_TIMEOUT_MS,
+  DEFAULT_OUTPUT_TOKENS,
+  type TokenUsage,
+} from "./ports/chat-model.ts";
 export { type Clock, isoTime } from "./ports/clock.ts";
+export {
+  type ConversationContext,
+  type ConversationMemory,
+  type ConversationQuery,
+  type ConversationTurn,
+  MIN_KEPT_MESSAGES,
+  type RecentMessage,
+  type RememberedMessage,
+  type SemanticMatch,
+} from "./ports/conversation-memory.ts";
+export { type Embedder, type Embedding, MAX_EMBEDDED_CHARS, similarity } from "./ports/embedder.ts";
 export type {
   CreateSession,
   Engine,
@@ -151,6 +174,8 @@ export { createMemoryBlobStore } from "./memory/blob-store.ts";
 export { checkBlob, missingBlob } from "./memory/blob-refusals.ts";
 export { afterPrefix } from "./memory/byte-order.ts";
 export { createSystemClock } from "./memory/clock.ts";
+export { contextFrom, createConversationMemory } from "./memory/conversation-memory.ts";
+export { createHashEmbedder } from "./memory/hash-embedder.ts";
 export { type BatchOutcome, createCommitQueue } from "./memory/commit-queue.ts";
 export {
   type BlobText,
@@ -199,6 +224,7 @@ export {
 } from "./tools/adapt/pure-tool.ts";
 export type { Provenance } from "./tools/adapt/read-form.ts";
 export { adaptToolMetadata, type ToolMetadata } from "./tools/adapt/tool-metadata.ts";
+export { buildSafePrompt, type SafePrompt, type SafePromptInput, type Truncation } from "./tools/build-safe-prompt.ts";
 export {
   type AllowedCall,
   type Caller,
@@ -211,6 +237,7 @@ export {
 } from "./tools/call.ts";
 export { type ActionDraft, defineAction, defineTool } from "./tools/define.ts";
 export { createToolGate, type IToolExecutor, type ToolGate, type ToolGateDeps } from "./tools/gate.ts";
+export { type AgentProgress, logAgentProgress } from "./tools/log-agent-progress.ts";
 export { DEFAULT_TIMEOUT_MS } from "./tools/invoke-call.ts";
 export { compileJsonSchema, type JsonSchemaValidator } from "./tools/json-schema/compile.ts";
 export { type SchemaRules } from "./tools/json-schema/check-schema.ts";
@@ -247,10 +274,21 @@ export { createRefinementLoops, type LoopDecided, type RefinementLoopsDeps } fro
 export { checkLoopId } from "./refinement/loop-arguments.ts";
 export { isStagnant } from "./refinement/stagnation.ts";
 export { createEngine, type EmbeddedEngine, MAX_ACTIVE_RUNS } from "./plans/engine/engine.ts";
-export type { EngineDeps, PlanLookup } from "./plans/engine/engine-deps.ts";
+export type { EngineDeps, PlanLookup, StartRun, ToolSource } from "./plans/engine/engine-deps.ts";
 export { type IPlanExecutor, PlanExecutor } from "./plans/plan-executor.ts";
 export { createSpecStateStore } from "./plans/spec-state-store.ts";
 export type { PlanEstimate } from "./plans/preflight/estimate.ts";
 export type { ToolLookup } from "./plans/preflight/tool-index.ts";
 export { type PlanChecks, type PlanReport, validatePlan } from "./plans/validate-plan.ts";
 export { type IWorkflowManager, WorkflowManager } from "./plans/workflow-manager.ts";
+export { createFinalizeSummary } from "./planner/finalize-summary.ts";
+export type { RunPlace } from "./planner/execute-actions.ts";
+export { buildPlannerPrompt, type PlannerPrompt } from "./planner/llm/planner-prompt.ts";
+export { createModelPlanner, type ModelPlannerDeps } from "./planner/llm/model-planner.ts";
+export { getConversationContext } from "./planner/load-context.ts";
+export { type LoopDeps, type LoopOptions, McpLoopRunner, runMcpLoop } from "./planner/mcp-loop.ts";
+export { MAX_PLANNED_TOOLS, type Planner, type PlannerAnswer, type PlannerInput } from "./planner/planner.ts";
+export type { LoopRequest } from "./planner/read-request.ts";
+export type { Attempt } from "./planner/run-turn.ts";
+export { type ChatInvocation, generateEmbedding, invokeChatModel } from "./planner/spec-functions.ts";
+export type { ModelCall, Warning } from "./planner/trace.ts";

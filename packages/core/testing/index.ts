@@ -13,3 +13,8 @@ export { loopStoreContract } from "./loop-store.contract.ts";
 export { loggerContract } from "./logger.contract.ts";
 export { refinementLoopsContract } from "./refinement-loops.contract.ts";
 export { stateStoreContract } from "./state-store.contract.ts";
+export { chatModelContract, type OpenedModel } from "./chat-model.contract.ts";
+export { conversationMemoryContract, type OpenedMemory } from "./conversation-memory.contract.ts";
+export { embedderContract } from "./embedder.contract.ts";
+export { createMockTools, type MockTool, type MockTools } from "./mock-tools.ts";
+export { createScript, createScriptedModel, type ScriptedModel, type ScriptedReply } from "./scripted-model.ts";

@@ -1,5 +1,8 @@
-import type { ContextRow, ContextWrite } from "../ports/state-store.ts";
-import type { Json } from "../schema/json.ts";
+import type { ContextRow, ContextValue, ContextWrite } from "../ports/state-store.ts";
+import type { Json, JsonObject } from "../schema/json.ts";
+
+/** Where actions leave what the prompts of those that follow may use, by action id (spec 2). */
+export const DOWNSTREAM_KEY = "downstreamData";
 
 /** What one branch or turn left behind, in branch or item order. */
 export type ChildContext = { readonly index: number; readonly rows: readonly ContextRow[] };
@@ -41,8 +44,20 @@ function lastByItself(scope: string, children: readonly ChildContext[]): Map<str
   const last = new Map<string, ContextWrite>();
   for (const { rows } of children) {
     for (const row of rows) {
-      if (row.implicit === true) last.set(row.key, { scope, key: row.key, implicit: true, value: row.value });
+      if (row.implicit !== true) continue;
+      const value = row.key === DOWNSTREAM_KEY ? mergedDownstream(last.get(row.key)?.value, row.value) : row.value;
+      last.set(row.key, { scope, key: row.key, implicit: true, value });
     }
   }
   return last;
+}
+
+/** Branches add to it side by side, each to its own copy: all of what they added counts. */
+function mergedDownstream(earlier: ContextValue | undefined, later: ContextValue): ContextValue {
+  if (earlier?.kind !== "inline" || later.kind !== "inline") return later;
+  return { kind: "inline", value: { ...objectIn(earlier.value), ...objectIn(later.value) } };
+}
+
+function objectIn(value: Json): JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as JsonObject) : {};
 }

@@ -20,6 +20,7 @@ export const EventType = z.enum([
   "energy-spent",
   "energy-replenished",
   "message-received",
+  "plan-made",
   "response-sent",
   "server-changed",
   "tools-changed",

@@ -2,10 +2,15 @@ import { z } from "zod";
 import { Json, JsonObject } from "./json.ts";
 import { Mode, SessionId } from "./session.ts";
 
+export const MAX_MESSAGES = 1_000;
+export const MAX_MESSAGE_CHARS = 100_000;
+export const MAX_RECOMMENDATIONS = 100;
+export const MAX_AVAILABLE_TOOLS = 10_000;
+
 /** Spec 1's contracts. */
 export const ChatMessage = z.object({
   role: z.enum(["user", "assistant", "system"]),
-  content: z.string(),
+  content: z.string().max(MAX_MESSAGE_CHARS),
 });
 export type ChatMessage = z.infer<typeof ChatMessage>;
 
@@ -23,6 +28,8 @@ export const ActionResult = z.object({
   output: Json,
   success: z.boolean(),
   error: z.string().optional(),
+  /** An earlier result of the same call was still fresh, and stands for this one. */
+  reused: z.boolean().optional(),
 });
 export type ActionResult = z.infer<typeof ActionResult>;
 
@@ -30,10 +37,12 @@ export type ActionResult = z.infer<typeof ActionResult>;
 export const MCPRequest = z.object({
   mode: Mode,
   sessionId: SessionId,
-  messages: z.array(ChatMessage),
+  messages: z.array(ChatMessage).max(MAX_MESSAGES),
   context: z.record(z.string(), Json).optional(),
-  plannerRecommendations: z.array(Json).optional(),
-  availableTools: z.array(z.string()).optional(),
+  plannerRecommendations: z.array(Json).max(MAX_RECOMMENDATIONS).optional(),
+  availableTools: z.array(z.string()).max(MAX_AVAILABLE_TOOLS).optional(),
+  /** Unknown tools are refused instead of left out, and the first tool that fails ends the run. */
+  strict: z.boolean().optional(),
 });
 export type MCPRequest = z.infer<typeof MCPRequest>;
 

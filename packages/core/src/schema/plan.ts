@@ -60,6 +60,14 @@ export const RetryPolicy = z.strictObject({
 });
 export type RetryPolicy = z.infer<typeof RetryPolicy>;
 
+/**
+ * What becomes of a run when one of its calls has failed for good. `pause` (the default) waits for a person or the
+ * supervisor. `continue` records the failure and goes on with the next step; arguments that do not fit fail the run all
+ * the same, for then the plan is wrong and not the world. `fail` ends the run.
+ */
+export const OnError = z.enum(["pause", "continue", "fail"]);
+export type OnError = z.infer<typeof OnError>;
+
 const step = { id: StepId, description: z.string().max(10_000).optional() };
 const Next = z.strictObject({ nextStepId: StepId.optional() });
 const Concurrency = z.int().min(1).max(MAX_CONCURRENCY);
@@ -73,6 +81,7 @@ export const ToolCallStep = z.strictObject({
   retry: RetryPolicy.optional(),
   timeoutMs: z.int().positive().max(MAX_TIMEOUT_MS).optional(),
   optional: z.boolean().optional(),
+  onError: OnError.optional(),
   alternatives: z.array(ToolId).max(20).optional(),
   nextStepId: StepId.optional(),
 });

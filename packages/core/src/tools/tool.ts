@@ -1,3 +1,5 @@
+import type { ChatModel } from "../ports/chat-model.ts";
+import type { Embedder } from "../ports/embedder.ts";
 import type { Logger } from "../ports/logger.ts";
 import type { JsonSchema } from "../schema/json.ts";
 import type { Effects, ToolSummary } from "../schema/tool.ts";
@@ -49,7 +51,13 @@ export type ToolInvocation = {
   readonly infrastructure: Infrastructure;
 };
 
-export type Infrastructure = { readonly supabase?: unknown; readonly sessionId?: string };
+/** Handed to actions beside args and context; what is not there is absent. */
+export type Infrastructure = {
+  readonly supabase?: unknown;
+  readonly sessionId?: string;
+  readonly model?: ChatModel;
+  readonly embedder?: Embedder;
+};
 
 /** What every tool function gets as its last argument. */
 export type ToolRun = {

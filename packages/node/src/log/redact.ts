@@ -1,3 +1,5 @@
+import { redactSecrets } from "@ergon/core";
+
 /** Deeper values, longer lists and longer texts are cut: a log line is a hint, not a store. */
 export const MAX_REDACT_DEPTH = 8;
 export const MAX_REDACT_ENTRIES = 1_000;
@@ -6,7 +8,6 @@ export const MAX_LOGGED_TEXT = 8_192;
 const REDACTED = "[redacted]";
 const SECRET_KEY =
   /^(authorization|proxy-authorization|(set-)?cookie2?)$|token|passw(or)?d|passphrase|secret|credential|(api|private|access|service|role|signing|encryption)[-_]?key/i;
-const SECRET_TEXT = /\b(Bearer|Basic)\s+[\w.~+/=-]{8,}|(?<=:\/\/)[^/\s@]+(?=@)|\bsk-[\w-]{16,}/g;
 
 /**
  * A copy that is safe to log: whatever stands under a secret-looking name is replaced, and texts that look like
@@ -38,7 +39,7 @@ function copy(value: unknown, budget: Budget): unknown {
 
 export function redactText(text: string): string {
   const cut = text.length > MAX_LOGGED_TEXT ? `${text.slice(0, MAX_LOGGED_TEXT)}… (${text.length} characters)` : text;
-  return cut.replaceAll(SECRET_TEXT, REDACTED);
+  return redactSecrets(cut);
 }
 
 function copyObject(value: object, budget: Budget): unknown {

@@ -7,6 +7,8 @@ import type { Json } from "../../schema/json.ts";
 import type { SessionCore, SessionStatus } from "../../schema/session.ts";
 import { openVisits, visitPath, type Cursor } from "../frames.ts";
 import type { Completion, Effect } from "../transition.ts";
+import { stepOf } from "../interpreter.ts";
+import { APPROVAL_DENIED } from "../steps/tool-call.ts";
 import { note, type Draft } from "./draft.ts";
 import { idempotencyKey, toolStep, type Arrival, type RunState } from "./run-state.ts";
 import { placedWaits, shownError, statusOf } from "./waits.ts";
@@ -61,9 +63,49 @@ export function bookCall(state: RunState, before: Cursor, arrival: Arrival, draf
   note(draft, "step-failed", { stepId, toolId, position: ord, error: asJson(error), willRetry });
   if (willRetry) return;
   state.allowed.delete(ord);
-  // A call with an unknown outcome has no result yet: a person may still say what it was.
-  if (error.code === "outcome_unknown") return;
-  draft.journal.push({ kind: "finish", ord, state: "failed", result: { error }, at: draft.at, energyUnits });
+  const isUnknown = error.code === "outcome_unknown";
+  // A call with an unknown outcome has no result yet: a person may still say what it was, if the run waits for one.
+  if (isUnknown && waitsOnError(state, stepId)) return;
+  const ended = isUnknown ? "unknown" : "failed";
+  draft.journal.push({ kind: "finish", ord, state: ended, result: { error }, at: draft.at, energyUnits });
+}
+
+function waitsOnError({ plan }: RunState, stepId: string): boolean {
+  const { onError = "pause" } = toolStep(plan, stepId);
+  return onError === "pause";
+}
+
+/** A call that the gate refused has no row of its own; where the run goes on without it, history must still show it. */
+export function bookRefused(state: RunState, before: Cursor, completion: Completion, draft: Draft): void {
+  const refused = completion.kind === "failed" || (completion.kind === "approval" && !completion.approved);
+  const visit = refused ? visitPath(before, completion.ord).at(-1) : undefined;
+  if (visit === undefined || stepOf(state.plan, visit.frame.at).type !== "tool_call") return;
+  const step = toolStep(state.plan, visit.frame.at);
+  if (waitsOnError(state, step.id)) return;
+  const { ord } = completion;
+  draft.journal.push({
+    kind: "whole",
+    ord,
+    scope: visit.place.scope,
+    stepId: step.id,
+    toolId: step.toolId,
+    // It was never called, so nothing can have come of it.
+    effects: "pure",
+    key: idempotencyKey(state.sessionId, ord),
+    argsHash: "",
+    request: step.arguments ?? {},
+    at: draft.at,
+    state: "failed",
+    result: { error: refusalOf(completion) },
+    finishedAt: draft.at,
+    energyUnits: 0,
+  });
+}
+
+function refusalOf(completion: Completion): ErrorRecord {
+  if (completion.kind === "failed") return completion.error;
+  const given = completion.kind === "approval" ? completion.error : undefined;
+  return given ?? APPROVAL_DENIED;
 }
 
 /** Closes the row of a call whose outcome was unknown, by what a person said. */

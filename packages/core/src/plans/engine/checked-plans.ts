@@ -3,11 +3,11 @@ import { canonicalJson, sha256Hex } from "../../schema/hash.ts";
 import type { Json } from "../../schema/json.ts";
 import type { AgenticPlan } from "../../schema/plan.ts";
 import type { Tool } from "../../tools/tool.ts";
-import type { ToolRegistry } from "../../tools/registry.ts";
 import { checkInput } from "../preflight/check-input.ts";
 import { plainCopy } from "../preflight/plain-copy.ts";
 import { createProblems } from "../preflight/problems.ts";
 import { validatePlan } from "../validate-plan.ts";
+import type { ToolSource } from "./engine-deps.ts";
 
 /** Plans that passed preflight and are run again are not checked again, up to so many and so long ones. */
 export const MAX_CHECKED_PLANS = 64;
@@ -31,7 +31,7 @@ export type CheckedPlans = {
 
 type Known = CheckedPlan & { readonly role: string | undefined; readonly tools: readonly Tool[] };
 
-export function createCheckedPlans({ registry }: { readonly registry: ToolRegistry }): CheckedPlans {
+export function createCheckedPlans({ registry }: { readonly registry: ToolSource }): CheckedPlans {
   const known = new Map<string, Known>();
 
   /** What preflight found holds while the same text meets the same tools in the same role; the input is always new. */

@@ -13,6 +13,7 @@ import { resolveTemplate } from "../pointer/template.ts";
 import type { PointerView } from "../pointer/view.ts";
 import type { At, Completion, Effect } from "../transition.ts";
 import type { BlobCache } from "./blob-cache.ts";
+import { downstreamOf } from "./downstream.ts";
 import type { EngineDeps } from "./engine-deps.ts";
 import { evaluateStep, type StepEvaluation } from "./evaluate-step.ts";
 import { joinScopes } from "./join-scopes.ts";
@@ -65,7 +66,7 @@ export function createEffects({ deps, state, arrive, begun }: EffectsParts): Eff
     recover: (effect) => again(effect, "interrupted"),
   };
 
-  function answer(effect: At, completion: Answer, extra: Pick<Arrival, "call" | "joined"> = {}): void {
+  function answer(effect: At, completion: Answer, extra: Pick<Arrival, "call" | "joined" | "downstream"> = {}): void {
     arrive({ completion: { ...completion, ord: effect.ord, atMs: deps.clock.now() }, ...extra });
   }
 
@@ -242,7 +243,8 @@ export function createEffects({ deps, state, arrive, begun }: EffectsParts): Eff
       outcome.kind === "ok"
         ? { kind: "called", ok: true }
         : { kind: "called", ok: false, error: outcome.error as ErrorRecord };
-    answer(effect, ended, { call: outcome });
+    const downstream = downstreamOf(deps.registry.get(ready.toolId), outcome);
+    answer(effect, ended, downstream === undefined ? { call: outcome } : { call: outcome, downstream });
   }
 }
 

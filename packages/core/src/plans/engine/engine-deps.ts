@@ -1,19 +1,25 @@
 import type { BlobStore } from "../../ports/blob-store.ts";
 import type { Clock } from "../../ports/clock.ts";
+import type { ExecutePlan } from "../../ports/engine.ts";
 import type { Ids } from "../../ports/ids.ts";
 import type { Logger } from "../../ports/logger.ts";
 import type { StateStore } from "../../ports/state-store.ts";
+import type { JsonObject } from "../../schema/json.ts";
 import type { AgenticPlan } from "../../schema/plan.ts";
+import type { Mode } from "../../schema/session.ts";
 import type { ToolGate } from "../../tools/gate.ts";
 import type { ToolRegistry } from "../../tools/registry.ts";
 import type { Infrastructure } from "../../tools/tool.ts";
+
+/** The same list for as long as nothing has changed. */
+export type ToolSource = Pick<ToolRegistry, "get" | "list">;
 
 /** What an engine is made of. */
 export type EngineDeps = {
   readonly store: StateStore;
   readonly blobs: BlobStore;
   readonly gate: ToolGate;
-  readonly registry: ToolRegistry;
+  readonly registry: ToolSource;
   readonly clock: Clock;
   readonly ids: Ids;
   readonly logger: Logger;
@@ -21,6 +27,14 @@ export type EngineDeps = {
   readonly infrastructure?: Omit<Infrastructure, "sessionId">;
   /** `ERGON_FSYNC=always`. */
   readonly fsyncEveryStep?: boolean;
+};
+
+/** What a caller in this process may say of a run beside its plan. */
+export type StartRun = ExecutePlan & {
+  /** The audience from now on; the session's own when absent. */
+  readonly mode?: Mode;
+  /** Put into the session's context in the commit that starts the run. */
+  readonly context?: JsonObject;
 };
 
 /** The plans that can be run by name. */

@@ -19,8 +19,8 @@ import { stepOf } from "../interpreter.ts";
 import type { Completion } from "../transition.ts";
 import { createBlobCache } from "./blob-cache.ts";
 import { createCheckedPlans } from "./checked-plans.ts";
-import type { EngineDeps, PlanLookup } from "./engine-deps.ts";
 import { forkSession } from "./fork.ts";
+import type { EngineDeps, PlanLookup, StartRun } from "./engine-deps.ts";
 import { answerFor, chooseWait } from "./resume-input.ts";
 import { createRunPool } from "./run-pool.ts";
 import { createSessionReader } from "./session-reader.ts";
@@ -34,7 +34,8 @@ export const MAX_ACTIVE_RUNS = 10_000;
 /** An answer can meet a run that is just being put down; it is brought to the one that follows. */
 const MAX_DELIVERY_TRIES = 5;
 
-export type EmbeddedEngine = Engine & {
+export type EmbeddedEngine = Omit<Engine, "executePlan"> & {
+  executePlan(request: StartRun): Promise<SessionCore>;
   /** Takes up every unfinished session; resolves when all of them have been. */
   readonly recover: () => Promise<{ readonly takenUp: number }>;
   /** Begins nothing new, lets calls under way end within `graceMs`, leaves the rest for the next start. */

@@ -183,7 +183,7 @@ function contextAt(
     const step = stepOf(plan, stepId);
     const result = parts.history.get(ord)?.result;
     if (step.type === "tool_call" && result !== undefined && "output" in result) put(resultWrites(step, "", ord));
-    else put(trail.writes(ord));
+    put(trail.writes(ord));
   }
   return [...context.values()];
 }

@@ -1,5 +1,5 @@
 import type { ContextWrite, SessionRecord, Version } from "../../ports/state-store.ts";
-import type { Json } from "../../schema/json.ts";
+import type { Json, JsonObject } from "../../schema/json.ts";
 import type { ToolCallStep } from "../../schema/plan.ts";
 import type { SessionCore } from "../../schema/session.ts";
 import type { AllowedCall, CallOutcome } from "../../tools/gate.ts";
@@ -31,6 +31,8 @@ export type Arrival = {
   readonly completion: Completion;
   readonly call?: CallOutcome;
   readonly joined?: Joined;
+  /** What an action left for the prompts of those that follow. */
+  readonly downstream?: JsonObject;
   /** Told, once it is safe, whether anybody waited for it. */
   readonly taken?: (applied: boolean) => void;
 };

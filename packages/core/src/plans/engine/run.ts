@@ -16,7 +16,8 @@ import type { Commit } from "../../ports/state-store.ts";
 import type { Json } from "../../schema/json.ts";
 import { advance, begin, owed, type Advance } from "../interpreter.ts";
 import type { Completion, Effect } from "../transition.ts";
-import { bookArrival, bookCall, bookCancel, bookIntent, bookSession } from "./book.ts";
+import { bookArrival, bookCall, bookCancel, bookIntent, bookRefused, bookSession } from "./book.ts";
+import { writeDownstream } from "./downstream.ts";
 import { newDraft, note, type Draft } from "./draft.ts";
 import { createEffects, type EffectsParts } from "./effects.ts";
 import type { Arrival, RunState } from "./run-state.ts";
@@ -190,6 +191,8 @@ export function createRun({ deps, state, onCommit, onIdle }: RunParts): Run {
     state.cursor = step.cursor;
     bookArrival(before, completion, draft);
     bookCall(state, before, arrival, draft);
+    bookRefused(state, before, completion, draft);
+    if (arrival.downstream !== undefined) writeDownstream(state, before, arrival, draft);
     if (joined !== undefined) {
       state.data.write(joined.writes, (ord) => joined.outputs.get(ord));
       state.data.unbindLoop(completion.ord);

@@ -1,9 +1,8 @@
 import { isErgonError } from "../../errors/ergon-error.ts";
 import { planError } from "../../errors/plan.ts";
 import { isoTime } from "../../ports/clock.ts";
-import type { ExecutePlan } from "../../ports/engine.ts";
-import type { SessionRecord } from "../../ports/state-store.ts";
-import type { Json } from "../../schema/json.ts";
+import type { BlobRow, ContextWrite, SessionRecord } from "../../ports/state-store.ts";
+import type { Json, JsonObject } from "../../schema/json.ts";
 import type { AgenticPlan } from "../../schema/plan.ts";
 import type { SessionCore } from "../../schema/session.ts";
 import { didYouMean } from "../../schema/suggest.ts";
@@ -12,7 +11,7 @@ import type { CompiledPlan } from "../compiled-plan.ts";
 import type { Cursor } from "../frames.ts";
 import type { BlobCache } from "./blob-cache.ts";
 import type { CheckedPlans } from "./checked-plans.ts";
-import type { EngineDeps, PlanLookup } from "./engine-deps.ts";
+import type { EngineDeps, PlanLookup, StartRun } from "./engine-deps.ts";
 import { openRunData } from "./open-run.ts";
 import type { RunData } from "./run-data.ts";
 import type { RunPool } from "./run-pool.ts";
@@ -31,14 +30,15 @@ export type StartDeps = EngineDeps & {
 export async function startPlan(
   deps: StartDeps,
   record: SessionRecord,
-  { plan: asked, input: given }: ExecutePlan,
+  { plan: asked, input: given, context = {}, mode = record.core.mode }: StartRun,
 ): Promise<SessionCore> {
   const named = typeof asked === "string" ? namedPlan(deps.plans, asked) : asked;
-  const { checked, input } = deps.checkedPlans.check({ plan: named, input: given, role: record.core.mode });
+  const { checked, input } = deps.checkedPlans.check({ plan: named, input: given, role: mode });
   const { plan, hash } = checked;
   const { lastError: _cleared, ...core } = record.core;
   const run = core.run + 1;
   const started: SessionCore = { ...core, status: "running", run, currentPlanId: plan.planId, waiting: [] };
+  if (mode !== undefined) started.mode = mode;
   const cursor = { run, root: { at: plan.startStepId, slot: 0, state: { kind: "ready" } } } as const;
   const compiled = deps.pool.compiled(hash, plan);
   return await beginRun(deps, {
@@ -49,8 +49,12 @@ export async function startPlan(
     cursor,
     fill: async (data) => {
       // A session that is made with its plan has no context yet.
-      if (record.version === 0) return {};
-      return { context: trailBase(compiled, run, await data.openScope("")) };
+      const found = record.version === 0 ? [] : await data.openScope("");
+      const { writes, blobs } = await keepContext(deps, context);
+      data.write(writes, () => undefined);
+      const given = new Set(writes.map(({ key }) => key));
+      const base = [...found.filter(({ key }) => !given.has(key)), ...writes];
+      return { context: [...writes, ...trailBase(compiled, run, base)], blobs };
     },
   });
 }
@@ -65,7 +69,7 @@ export async function beginRun(
     readonly input: Json;
     readonly cursor: Cursor;
     /** Puts what the run starts with into memory, and gives what its first commit writes of it. */
-    readonly fill: (data: RunData) => Promise<Pick<Opening, "context" | "journal">>;
+    readonly fill: (data: RunData) => Promise<Pick<Opening, "context" | "journal" | "blobs">>;
   },
 ): Promise<SessionCore> {
   const { record, checked, compiled, input, cursor, fill } = begun;
@@ -82,7 +86,10 @@ export async function beginRun(
       ...(checked.isStored ? {} : { plan: { hash: checked.hash, plan: checked.plan } }),
       planHash: checked.hash,
       input: kept.value,
-      blobs: kept.blob === undefined ? [] : [{ ref: kept.blob.ref, at: isoTime(deps.clock) }],
+      blobs: [
+        ...(filled.blobs ?? []),
+        ...(kept.blob === undefined ? [] : [{ ref: kept.blob.ref, at: isoTime(deps.clock) }]),
+      ],
     });
   } catch (thrown) {
     deps.pool.drop(running);
@@ -91,6 +98,20 @@ export async function beginRun(
   }
   checked.isStored = true;
   return running.state.core;
+}
+
+/** What the caller puts into the context as the run begins; large values as blobs, like any. */
+async function keepContext(
+  deps: StartDeps,
+  context: JsonObject,
+): Promise<{ readonly writes: readonly ContextWrite[]; readonly blobs: readonly BlobRow[] }> {
+  const kept = Object.entries(context).map(([key, value]) => ({ key, ...offload(value) }));
+  const blobs = kept.flatMap(({ blob }) => (blob === undefined ? [] : [blob]));
+  for (const { bytes, ref } of blobs) await deps.blobs.put(bytes, ref.mediaType);
+  return {
+    writes: kept.map(({ key, value }) => ({ scope: "", key, value: { kind: "inline", value } })),
+    blobs: blobs.map(({ ref }) => ({ ref, at: isoTime(deps.clock) })),
+  };
 }
 
 function namedPlan(plans: PlanLookup, planId: string): AgenticPlan {

@@ -11,6 +11,7 @@ import type { ContextRow, ContextWrite, StateStore } from "../../ports/state-sto
 import { MAX_PAGE_ROWS } from "../../ports/state-store.ts";
 import { rootPlace, visitOrd, type Cursor } from "../frames.ts";
 import { stepOf, type Advance, type IndexedPlan } from "../interpreter.ts";
+import { DOWNSTREAM_KEY } from "../join.ts";
 import { encodePart } from "../ord.ts";
 import { FINAL_RESPONSE_KEY } from "../steps/final-response.ts";
 import { HUMAN_INPUT_KEY } from "../steps/human-in-the-loop.ts";
@@ -55,7 +56,7 @@ export function trailBase(plan: IndexedPlan, run: number, rows: readonly Context
 
 /** Every key that a run of this plan can leave in the session's context. */
 export function writtenKeys({ steps }: IndexedPlan): ReadonlySet<string> {
-  const keys = new Set<string>();
+  const keys = new Set<string>([DOWNSTREAM_KEY]);
   for (const step of steps.values()) {
     if (step.type === "tool_call") keys.add(resultKey(step.toolId));
     if (step.type === "human_in_the_loop") keys.add(HUMAN_INPUT_KEY);
@@ -73,7 +74,7 @@ export type Trail = {
   readonly visits: () => Generator<TrailVisit>;
   /** What the run found under the keys that it may write. */
   readonly base: readonly ContextRow[];
-  /** What a visit wrote, unless it was a call that succeeded. */
+  /** What a visit wrote, a call's own result aside. */
   readonly writes: (ord: string) => readonly ContextRow[];
   /** The rows themselves, up to a visit: what a fork takes along. */
   readonly upTo: (ord: string) => readonly ContextRow[];
@@ -113,11 +114,11 @@ export async function readTrail(
   return {
     visits,
     base: own.filter(({ key }) => key !== LAST_KEY),
-    writes: (ord) => (byScope.get(SIGN + ord) ?? []).filter(({ key }) => key !== STEP_KEY),
+    writes: (ord) => (byScope.get(trailScope(ord)) ?? []).filter(({ key }) => key !== STEP_KEY),
     // The visit at `ord` itself has begun, and not yet written.
     upTo: (ord) =>
       rows.filter(({ scope, key }) =>
-        scope < SIGN + ord ? key !== LAST_KEY : scope === SIGN + ord && key === STEP_KEY,
+        scope < trailScope(ord) ? key !== LAST_KEY : scope === trailScope(ord) && key === STEP_KEY,
       ),
   };
 }
@@ -136,6 +137,11 @@ async function readRows(store: StateStore, sessionId: string, prefix: string): P
 }
 
 const SIGN = "@";
+
+/** Where what a visit of a top-level step wrote is kept. */
+export function trailScope(ord: string): string {
+  return SIGN + ord;
+}
 
 function runScope(run: number): string {
   return SIGN + encodePart(run);

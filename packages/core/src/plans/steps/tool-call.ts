@@ -1,4 +1,5 @@
 import type { ContextWrite } from "../../ports/state-store.ts";
+import type { ErrorRecord } from "../../schema/error.ts";
 import type { JsonObject } from "../../schema/json.ts";
 import type { ToolCallStep } from "../../schema/plan.ts";
 import type { Visit } from "../frames.ts";
@@ -7,6 +8,12 @@ import { at, failMove, noList, settleFailure } from "./simple-step.ts";
 
 /** Waits between automatic attempts double, up to this. */
 export const MAX_BACKOFF_MS = 3_600_000;
+
+export const APPROVAL_DENIED: ErrorRecord = {
+  code: "approval_denied",
+  message: "A person refused this call.",
+  retryable: false,
+};
 
 export function resultKey(toolId: string): string {
   return `${toolId}_result`;
@@ -45,7 +52,7 @@ function complete(step: ToolCallStep, visit: Visit, completion: Completion, out:
     case "woke":
       return state.kind === "backoff" ? call(visit, state.attempt + 1, out) : undefined;
     case "approval":
-      return state.kind === "approval" ? decideApproval(visit, completion, out) : undefined;
+      return state.kind === "approval" ? decideApproval(step, visit, completion, out) : undefined;
     case "decided":
       if (completion.decision.action === "happened") {
         // The outcome was unknown and a person knows it: the call has its result after all.
@@ -53,7 +60,9 @@ function complete(step: ToolCallStep, visit: Visit, completion: Completion, out:
       }
       return settleFailure(visit, completion, step.nextStepId);
     case "failed":
-      return settleFailure(visit, completion, step.nextStepId);
+      return state.kind === "ready"
+        ? failFor(step, completion.error, completion.atMs)
+        : settleFailure(visit, completion, step.nextStepId);
     case "evaluated":
     case "joined":
     case "answered":
@@ -98,24 +107,32 @@ function retryOrFail(
   out: Out,
 ): Move {
   const { error, atMs } = completion;
-  if (!error.retryable || attempt >= (step.retry?.maxAttempts ?? 1)) return failMove(error, atMs);
+  if (!error.retryable || attempt >= (step.retry?.maxAttempts ?? 1)) return failFor(step, error, atMs);
   const untilMs = atMs + backoffMs(step.retry?.backoffMs ?? 0, attempt);
   out.effects.push({ kind: "sleep", ...at(visit), untilMs });
   return { to: "state", state: { kind: "backoff", attempt, untilMs } };
+}
+
+/** What the plan says of a call that has failed for good. */
+function failFor(step: ToolCallStep, error: ErrorRecord, atMs: number): Move {
+  if (step.onError === undefined || step.onError === "pause") return failMove(error, atMs);
+  if (step.onError === "continue" && error.code !== "args_invalid") return { to: "next", stepId: step.nextStepId };
+  return { to: "end", end: { status: "failed", error } };
 }
 
 function backoffMs(base: number, attempt: number): number {
   return Math.min(base * 2 ** Math.min(attempt - 1, 40), Math.max(base, MAX_BACKOFF_MS));
 }
 
-function decideApproval(visit: Visit, completion: Extract<Completion, { kind: "approval" }>, out: Out): Move {
+function decideApproval(
+  step: ToolCallStep,
+  visit: Visit,
+  completion: Extract<Completion, { kind: "approval" }>,
+  out: Out,
+): Move {
   if (!completion.approved) {
-    const error = completion.error ?? {
-      code: "approval_denied",
-      message: "A person refused this call.",
-      retryable: false,
-    };
-    return failMove(error, completion.atMs);
+    const error = completion.error ?? APPROVAL_DENIED;
+    return failFor(step, error, completion.atMs);
   }
   // Checked again: what was approved may have changed since.
   const changed = changedArgs(visit);

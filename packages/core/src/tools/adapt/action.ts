@@ -1,5 +1,7 @@
 import { z } from "zod";
 import { registryError } from "../../errors/registry.ts";
+import type { ChatModel } from "../../ports/chat-model.ts";
+import type { Embedder } from "../../ports/embedder.ts";
 import { ActionResponse } from "../../schema/action.ts";
 import { ToolId } from "../../schema/tool.ts";
 import { zodIssues } from "../issues.ts";
@@ -16,6 +18,9 @@ export type ActionRequest<Args = ToolArgs, Supabase = unknown> = {
   readonly context: ToolContext;
   readonly supabase: Supabase;
   readonly sessionId?: string;
+  /** For actions that use AI; absent where no model is set. */
+  readonly model?: ChatModel;
+  readonly embedder?: Embedder;
 };
 
 /** Spec 2's action, registry entries' `requiredContext` and `requiredArgs` included. */
@@ -94,6 +99,8 @@ function requestOf(call: ToolInvocation): ActionRequest {
     },
     supabase: infrastructure.supabase,
     ...(infrastructure.sessionId === undefined ? {} : { sessionId: infrastructure.sessionId }),
+    ...(infrastructure.model === undefined ? {} : { model: infrastructure.model }),
+    ...(infrastructure.embedder === undefined ? {} : { embedder: infrastructure.embedder }),
   };
 }
 

@@ -1,0 +1,112 @@
+import { planError } from "../errors/plan.ts";
+import type { ErgonError } from "../errors/ergon-error.ts";
+import { isErgonError } from "../errors/ergon-error.ts";
+import { gateError } from "../errors/gate.ts";
+import type { JournalRow, StateStore } from "../ports/state-store.ts";
+import type { Json, JsonObject } from "../schema/json.ts";
+import type { ActionResult } from "../schema/mcp-loop.ts";
+import type { PlanProblem } from "../schema/plan.ts";
+import type { Mode, SessionCore } from "../schema/session.ts";
+import type { EmbeddedEngine } from "../plans/engine/engine.ts";
+import { afterPrefix, encodePart } from "../plans/ord.ts";
+import type { CompiledActions } from "./compile-actions.ts";
+import type { LoopTrace } from "./trace.ts";
+
+/** Where the plans of a loop run. */
+export type RunPlace = { readonly engine: EmbeddedEngine; readonly store: StateStore };
+
+export type ExecutedActions = {
+  readonly core: SessionCore;
+  readonly results: readonly ActionResult[];
+};
+
+/** Spec 1's third step: the plan runs on the engine like any other, and its journal says what came of each action. */
+export async function executeActions(parts: {
+  readonly place: RunPlace;
+  readonly owner: string;
+  readonly sessionId: string;
+  readonly mode: Mode;
+  readonly context: JsonObject;
+  readonly compiled: CompiledActions;
+  readonly trace: LoopTrace;
+  readonly signal: AbortSignal | undefined;
+}): Promise<ExecutedActions> {
+  const { place, owner, sessionId, mode, context, compiled, trace, signal } = parts;
+  const { engine, store } = place;
+  const started = await engine
+    .executePlan({ owner, sessionId, plan: compiled.plan, create: true, mode, context })
+    .catch((thrown: unknown) => {
+      throw argumentsRefused(thrown, compiled) ?? thrown;
+    });
+  const ref = { owner, sessionId };
+  let core = await engine.settled(signal === undefined ? ref : { ...ref, signal });
+  if (core.status === "running" && signal?.aborted === true) core = await engine.cancel(ref);
+  const prefix = encodePart(started.run);
+  const rows = await store.readJournal({
+    sessionId,
+    ranges: [{ from: prefix, to: afterPrefix(prefix) }],
+    order: "oldest",
+    limit: Math.max(1, compiled.steps.length),
+  });
+  const byStep = new Map(rows.map((row) => [row.stepId, row]));
+  const results = compiled.steps.flatMap(({ stepId, action }) => {
+    const row = byStep.get(stepId);
+    if (row === undefined) return [];
+    const result = resultOf(action.tool, row);
+    trace.step({
+      stepId,
+      tool: action.tool,
+      success: result.success,
+      startedAt: row.startedAt,
+      ms: row.finishedAt === undefined ? 0 : Date.parse(row.finishedAt) - Date.parse(row.startedAt),
+      energyUnits: row.energyUnits,
+      ...(result.error === undefined ? {} : { error: result.error }),
+    });
+    return [result];
+  });
+  return { core, results };
+}
+
+function resultOf(tool: string, { request: input, result }: JournalRow): ActionResult {
+  if (result === undefined) {
+    return { tool, input, output: null, success: false, error: "It was started, and its result is not known yet." };
+  }
+  if ("error" in result) return { tool, input, output: null, success: false, error: result.error.message };
+  const { output } = result;
+  const refused = ownFailure(output);
+  return refused === undefined
+    ? { tool, input, output, success: true }
+    : { tool, input, output, success: false, error: refused };
+}
+
+/** An action says by itself when it could not do it (spec 2). */
+function ownFailure(output: Json): string | undefined {
+  if (typeof output !== "object" || output === null || Array.isArray(output)) return undefined;
+  const { success, error, message } = output as JsonObject;
+  if (success !== false) return undefined;
+  const told = typeof error === "object" && error !== null && !Array.isArray(error) ? (error as JsonObject) : {};
+  const [text] = [told["message"], message].filter((found) => typeof found === "string");
+  return text ?? "It did not succeed and did not say why.";
+}
+
+const ARGUMENT_CODES = new Set(["missing_argument", "unknown_argument", "argument_invalid", "type_mismatch"]);
+
+/** What preflight says of arguments, as the gate would have said it: by tool, with every issue. */
+function argumentsRefused(thrown: unknown, { steps }: CompiledActions): ErgonError | undefined {
+  if (!isErgonError(thrown) || thrown.code !== "plan_invalid") return undefined;
+  const problems = (thrown.details?.["problems"] ?? []) as readonly PlanProblem[];
+  const errors = problems.filter(({ severity }) => severity === "error");
+  const issues = errors.flatMap((problem) => {
+    const at = /^\$\.steps\[(\d+)\]\.arguments(.*)$/.exec(problem.path);
+    const action = steps[Number(at?.[1])]?.action;
+    if (action === undefined || !ARGUMENT_CODES.has(problem.code)) return [];
+    return [{ toolId: action.tool, path: `${at?.[2] ?? ""}`, code: problem.code, message: problem.message }];
+  });
+  if (issues.length === 0) return planError("plan_invalid", thrown.message, { details: { problems } });
+  const tools = [...new Set(issues.map(({ toolId }) => toolId))];
+  const listed = tools.map((tool) => {
+    const own = issues.filter(({ toolId }) => toolId === tool);
+    return `Invalid args for ${tool}: ${own.map(({ path, message }) => `${path.slice(1)}: ${message}`).join(" ")}`;
+  });
+  return gateError("args_invalid", listed.join("\n"), { details: { toolId: tools[0], issues }, cause: thrown });
+}

@@ -1,0 +1,266 @@
+import { ErgonError, toErgonError } from "../errors/ergon-error.ts";
+import { gateError } from "../errors/gate.ts";
+import { plannerError } from "../errors/planner.ts";
+import { isoTime } from "../ports/clock.ts";
+import type { ConversationMemory, RememberedMessage } from "../ports/conversation-memory.ts";
+import type { Embedder } from "../ports/embedder.ts";
+import type { Ids } from "../ports/ids.ts";
+import type { Json, JsonObject } from "../schema/json.ts";
+import type { ActionResult, MCPResponse, MCPResponseData, PlannedAction } from "../schema/mcp-loop.ts";
+import type { SessionCore } from "../schema/session.ts";
+import { resultKey } from "../plans/steps/tool-call.ts";
+import { isForRole } from "../tools/registry.ts";
+import type { Tool } from "../tools/tool.ts";
+import { arrangeActions, type Arranged } from "./arrange-actions.ts";
+import type { ChosenPlanner } from "./choose-planner.ts";
+import { compileActions, FINALIZE_TOOL } from "./compile-actions.ts";
+import { describeResult } from "./describe-result.ts";
+import { executeActions, type ExecutedActions } from "./execute-actions.ts";
+import { composeSummary, PLANNED_TOOLS_KEY } from "./finalize-summary.ts";
+import { loadContext, type LoadedContext } from "./load-context.ts";
+import type { PlannerAnswer } from "./planner.ts";
+import { MAX_ACTIONS, readPlan } from "./read-plan.ts";
+import type { ReadRequest } from "./read-request.ts";
+import { createTrace, type LoopTrace } from "./trace.ts";
+import { openSession, type SessionParts, type TurnSession } from "./turn-session.ts";
+
+export type LoopParts = SessionParts & {
+  readonly ids: Ids;
+  readonly embedder: Embedder;
+  readonly memory: ConversationMemory;
+  readonly planner: ChosenPlanner;
+  readonly strict: boolean;
+};
+
+export type Caller = { readonly owner: string; readonly signal: AbortSignal | undefined };
+
+/** A turn's answer, and what a caller that wants exceptions gets in its place. */
+export type Attempt = { readonly response: MCPResponse; readonly thrown?: ErgonError };
+
+/** One turn of a session, from its message to its answer. Throws what keeps the session from being used at all. */
+export async function runTurn(parts: LoopParts, read: ReadRequest, caller: Caller): Promise<Attempt> {
+  const { request } = read;
+  const { sessionId, mode } = request;
+  const trace = createTrace(parts.clock, { sessionId, mode, planner: parts.planner.name });
+  const session = await openSession(parts, request, { owner: caller.owner, added: read.added });
+  try {
+    await session.tell("message-received", { content: read.message, mode });
+    const turn = createTurn(parts, read, caller, { session, trace });
+    const attempt = await turn();
+    const { response } = attempt;
+    await session.tell("response-sent", {
+      success: response.success,
+      ...(response.data?.summaryMessage === undefined ? {} : { summaryMessage: response.data.summaryMessage }),
+      ...(response.success ? {} : { error: response.error }),
+      trace: response.data?.trace ?? trace.value(),
+    });
+    return attempt;
+  } finally {
+    await session.close();
+  }
+}
+
+type Around = { readonly session: TurnSession; readonly trace: LoopTrace };
+
+function createTurn(parts: LoopParts, read: ReadRequest, caller: Caller, { session, trace }: Around) {
+  const { request, message } = read;
+  const { sessionId, mode } = request;
+  const { owner, signal } = caller;
+  const strict = request.strict ?? parts.strict;
+  const { clock, embedder, memory } = parts;
+
+  return async (): Promise<Attempt> => {
+    let answer: PlannerAnswer | undefined;
+    try {
+      const loaded = await trace.stage("context", () =>
+        loadContext({ request, message, owner, embedder, memory, trace, signal }),
+      );
+      const tools = toolsFor(session.source.list(), request);
+      answer = await trace.stage("plan", () => plan(loaded, tools));
+      const arranged = arrange(answer.plan, tools);
+      await session.tell("plan-made", { planner: parts.planner.name, plan: answer.plan as unknown as Json });
+      const executed = await trace.stage("execute", () => execute(loaded, arranged, answer?.question));
+      const planned = answer;
+      const data = await trace.stage("finalize", () => finalize(planned, { loaded, arranged, executed }));
+      const error = errorOf(executed.core);
+      if (error !== undefined) return failed(error, data);
+      return { response: { success: true, data: { ...data, trace: trace.value() } } };
+    } catch (thrown) {
+      const error = signal?.aborted === true ? wasCancelled(sessionId, thrown) : toErgonError(thrown, "loop_failed");
+      return failed(error, answer === undefined ? {} : { plan: [...answer.plan] });
+    }
+  };
+
+  async function plan(loaded: LoadedContext, tools: readonly Tool[]): Promise<PlannerAnswer> {
+    const answered = await parts.planner.plan({
+      message,
+      mode,
+      sessionId,
+      context: { ...session.before, ...loaded.context },
+      conversation: loaded.conversation,
+      tools,
+      recommendations: request.plannerRecommendations ?? [],
+      note: { modelCall: trace.modelCall, warning: trace.warn },
+      ...(loaded.embeddedMessage === undefined ? {} : { embeddedMessage: loaded.embeddedMessage }),
+      ...(signal === undefined ? {} : { signal }),
+    });
+    if (signal?.aborted === true) throw wasCancelled(sessionId, undefined);
+    const found = readPlan(answered);
+    if (found.plan.length <= MAX_ACTIONS) return found;
+    const text = `The plan had ${String(found.plan.length)} actions; the first ${String(MAX_ACTIONS)} are kept.`;
+    trace.warn({ code: "plan_cut", message: text });
+    return { ...found, plan: found.plan.slice(0, MAX_ACTIONS) };
+  }
+
+  function arrange(planned: readonly PlannedAction[], tools: readonly Tool[]): Arranged {
+    const arranged = arrangeActions(planned, tools);
+    for (const { reason } of arranged.unknown) trace.warn({ code: "tool_unknown", message: reason });
+    const [first] = arranged.unknown;
+    if (!strict || first === undefined) return arranged;
+    const reasons = arranged.unknown.map(({ reason }) => reason);
+    throw plannerError("tool_unknown", `Planner returned unknown tool: ${reasons.join(" ")} Nothing was run.`, {
+      details: { tools: arranged.unknown.map(({ action }) => action.tool) },
+    });
+  }
+
+  async function execute(
+    loaded: LoadedContext,
+    { runnable }: Arranged,
+    question: string | undefined,
+  ): Promise<ExecutedActions> {
+    const compiled = compileActions(runnable, {
+      planId: parts.ids.next("loop"),
+      description: message,
+      onError: strict ? "fail" : "continue",
+      say: question ?? "",
+    });
+    // What an earlier turn found with the same tool must not pass for this turn's result.
+    const stale = runnable.flatMap(({ tool }) => [tool, resultKey(tool)]).filter((key) => key in session.before);
+    const context = {
+      ...(parts.keepsSessions ? {} : session.before),
+      ...Object.fromEntries(stale.map((key) => [key, null])),
+      ...loaded.context,
+      [PLANNED_TOOLS_KEY]: runnable.map(({ tool }) => tool),
+    };
+    return executeActions({ place: session.place, owner, sessionId, mode, context, compiled, trace, signal });
+  }
+
+  async function finalize(
+    answered: PlannerAnswer,
+    { loaded, arranged, executed }: { loaded: LoadedContext; arranged: Arranged; executed: ExecutedActions },
+  ): Promise<Omit<MCPResponseData, "trace">> {
+    const { core } = executed;
+    trace.set({ status: core.status, run: core.run, planId: core.currentPlanId ?? "" });
+    const results = await Promise.all(
+      executed.results.map(async (result) => ({
+        ...result,
+        input: await session.whole(result.input),
+        output: await session.whole(result.output),
+      })),
+    );
+    const intermediateResults = inPlannedOrder(answered.plan, results, arranged);
+    const summaryMessage = summaryOf(results) ?? (answered.plan.length === 0 ? answered.question : undefined);
+    await remember(loaded, summaryMessage ?? composeSummary(found(results)));
+    return {
+      context: shownContext(await session.after(), arranged.runnable),
+      intermediateResults,
+      plan: [...answered.plan],
+      semanticMatches: [...loaded.conversation.semanticMatches] as unknown as Json[],
+      ...(summaryMessage === undefined ? {} : { summaryMessage }),
+    };
+  }
+
+  /** The turn, for those that follow; a memory that fails costs only them. */
+  async function remember(loaded: LoadedContext, said: string): Promise<void> {
+    const at = isoTime(clock);
+    try {
+      const [embedding] = await embedder.embed([said]);
+      const user: RememberedMessage = {
+        role: "user",
+        content: message,
+        at,
+        ...(loaded.embeddedMessage === undefined ? {} : { embedding: loaded.embeddedMessage }),
+      };
+      const assistant: RememberedMessage = { role: "assistant", content: said, at, ...(embedding && { embedding }) };
+      await memory.append({ owner, sessionId, messages: [user, assistant] });
+    } catch (thrown) {
+      const reason = toErgonError(thrown, "memory_unavailable").message;
+      trace.warn({ code: "memory_unavailable", message: `This turn was not remembered: ${reason}` });
+    }
+  }
+
+  function failed(error: ErgonError, data: Partial<MCPResponseData>): Attempt {
+    trace.set({ error: error.toJSON() as unknown as JsonObject });
+    const response = { success: false, error: error.message, data: { ...data, trace: trace.value() } } as const;
+    return THROWN_CODES.has(error.code) ? { response, thrown: error } : { response };
+  }
+}
+
+/** What spec 1 throws; other failures are answers. */
+const THROWN_CODES = new Set(["args_invalid", "tool_unknown", "cancelled", "session_busy", "session_not_found"]);
+
+/** Those for the mode, among those that the caller named; the summary is always there. */
+function toolsFor(tools: readonly Tool[], { mode, availableTools }: ReadRequest["request"]): readonly Tool[] {
+  const named = availableTools === undefined ? undefined : new Set(availableTools);
+  return tools.filter(
+    (tool) => isForRole(tool, mode) && (named === undefined || named.has(tool.id) || tool.id === FINALIZE_TOOL),
+  );
+}
+
+/** What ran and what was left out, as the planner had ordered them; the summary comes last as it ran last. */
+function inPlannedOrder(
+  planned: readonly PlannedAction[],
+  results: readonly ActionResult[],
+  { runnable, unknown }: Arranged,
+): ActionResult[] {
+  const left = new Map(unknown.map(({ action, reason }) => [action, reason]));
+  const ran = new Map(runnable.map((action, at) => [action, results[at]]));
+  const ordered = [...planned.filter(({ tool }) => tool !== FINALIZE_TOOL), ...runnable.filter(isFinalize)];
+  return ordered.flatMap((action): ActionResult[] => {
+    const error = left.get(action);
+    if (error !== undefined) return [{ tool: action.tool, input: action.args, output: null, success: false, error }];
+    const result = ran.get(action);
+    return result === undefined ? [] : [result];
+  });
+}
+
+function isFinalize({ tool }: PlannedAction): boolean {
+  return tool === FINALIZE_TOOL;
+}
+
+function summaryOf(results: readonly ActionResult[]): string | undefined {
+  const summary = results.find(({ tool, success }) => tool === FINALIZE_TOOL && success);
+  if (summary === undefined) return undefined;
+  return typeof summary.output === "string" ? summary.output : describeResult(summary.output);
+}
+
+function found(results: readonly ActionResult[]): Parameters<typeof composeSummary>[0] {
+  return results
+    .filter(({ success, tool }) => success && tool !== FINALIZE_TOOL)
+    .map(({ tool, output }) => ({ tool, text: describeResult(output) }));
+}
+
+/** As spec 1 has it: each tool's result once, under its own name. */
+function shownContext(context: JsonObject, runnable: readonly PlannedAction[]): Record<string, Json> {
+  const shown: Record<string, Json> = { ...context };
+  for (const { tool } of runnable) {
+    if (tool in shown || shown[resultKey(tool)] === null) delete shown[resultKey(tool)];
+    if (shown[tool] === null) delete shown[tool];
+  }
+  return shown;
+}
+
+function errorOf({ status, lastError, waiting, sessionId }: SessionCore): ErgonError | undefined {
+  if (status === "completed") return undefined;
+  if (status === "cancelled") return wasCancelled(sessionId, undefined);
+  if (lastError !== undefined) {
+    const { code, message, retryable, details } = lastError;
+    return new ErgonError(code, message, { retryable, ...(details === undefined ? {} : { details }) });
+  }
+  const waits = waiting.map(({ message }) => message).join(" ");
+  return plannerError("waiting", `Session ${sessionId} waits for a person: ${waits}`, { details: { status } });
+}
+
+function wasCancelled(sessionId: string, cause: unknown): ErgonError {
+  return gateError("cancelled", `The turn of session ${sessionId} was cancelled.`, { cause });
+}
