@@ -11,6 +11,8 @@ const root = join(import.meta.dirname, "..");
 const dist = join(root, "apps/ergon/dist");
 const staging = join(root, `apps/ergon/.dist-${process.pid}`);
 
+const SANDBOX_CHILD = "packages/node/src/sandbox/child";
+
 // Names that users' tools import are entries of their own: one instance of each, shared with the runtime.
 const entries = {
   cli: "apps/ergon/src/cli.ts",
@@ -27,6 +29,7 @@ export async function buildDist(): Promise<void> {
   try {
     await bundle();
     await copyPlans();
+    await bundleSandbox();
     await writeManifest();
     if ((await digest(staging)) !== (await digest(dist))) await swapIn();
   } finally {
@@ -74,6 +77,18 @@ async function copyPlans(): Promise<void> {
   }
 }
 
+/** Run by Deno in processes that see these files alone: each is whole in itself. */
+async function bundleSandbox(): Promise<void> {
+  for (const name of ["keeper", "realm"]) {
+    const build = await rolldown({ cwd: root, input: join(SANDBOX_CHILD, `${name}.ts`), platform: "neutral" });
+    await build.write({ file: join(staging, "sandbox", `${name}.js`), format: "esm" });
+    await build.close();
+  }
+  for await (const file of glob("*.py", { cwd: join(root, SANDBOX_CHILD) })) {
+    await cp(join(root, SANDBOX_CHILD, file), join(staging, "sandbox", file));
+  }
+}
+
 /** Asks the loader that was just built, so that packs and loader share one core and one zod. */
 async function writeManifest(): Promise<void> {
   const folder = join(staging, "capabilities");
@@ -83,7 +98,7 @@ async function writeManifest(): Promise<void> {
 }
 
 async function digest(folder: string): Promise<string> {
-  const files = globSync("**/*.{js,json,yaml,yml}", { cwd: folder });
+  const files = globSync("**/*.{js,json,yaml,yml,py}", { cwd: folder });
   const hash = createHash("sha256");
   for (const file of files.sort()) hash.update(file).update(await readFile(join(folder, file)));
   return hash.digest("hex");

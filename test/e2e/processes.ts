@@ -21,13 +21,13 @@ export async function until(what: string, isTrue: () => boolean): Promise<void> 
 
 type Process = { readonly pid: number; readonly command: string };
 
-/** The processes that were started with a word that begins with this folder; only Linux shows them as files. */
-function processesOn(folder: string): Process[] {
+/** The processes that were started with a word that names this folder; only Linux shows them as files. */
+export function processesOn(folder: string): Process[] {
   return globSync("/proc/[0-9]*/cmdline").flatMap((file) => {
     try {
       const words = readFileSync(file, "utf8").split("\0");
       const pid = Number(file.split("/")[2]);
-      return words.some((word) => word.startsWith(folder)) ? [{ pid, command: words.join(" ") }] : [];
+      return words.some((word) => word.includes(folder)) ? [{ pid, command: words.join(" ") }] : [];
     } catch {
       return [];
     }

@@ -2,13 +2,14 @@
 // is heavy to load is loaded then.
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { pathToFileURL } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import {
   createCostModel,
   createIds,
   createMemoryStateStore,
   createSystemClock,
   createToolGate,
+  type Sandbox,
   ToolRegistry,
 } from "@ergon/core";
 import { createPinoLogger, FIRST_PRINCIPAL, processEnvironment, readSettings, type SharedModules } from "@ergon/node";
@@ -33,7 +34,11 @@ export function compose({ flags, home, version }: ComposeOptions): App {
   const logger = createPinoLogger({ level: values.log, write: (line) => void process.stderr.write(line) });
   const costs = createCostModel();
   const registry = new ToolRegistry({ costs });
-  const gate = createToolGate({ registry, clock, logger, costs });
+  const sandbox = lazySandbox(async () => {
+    const { openSandbox } = await import("./open-sandbox.ts");
+    return openSandbox({ values, entry: join(home, isBuilt(home) ? "cli.js" : "cli.ts"), clock, logger });
+  });
+  const gate = createToolGate({ registry, clock, logger, costs, sandbox });
 
   const capabilities = once(async () => {
     const { loadCapabilities } = await import("./load-capabilities.ts");
@@ -81,7 +86,19 @@ export function compose({ flags, home, version }: ComposeOptions): App {
       const { inspectData } = await import("./open-data.ts");
       return inspectData(values.data);
     },
-    close: leave,
+    serveSandbox: async (door) => {
+      const { createLocalSandbox, serveSandbox } = await import("@ergon/node");
+      const cacheFolder = join(values.data, "sandbox");
+      return serveSandbox({
+        ...door,
+        logger,
+        sandbox: createLocalSandbox({ bundle: bundleIn(home), cacheFolder, clock }),
+      });
+    },
+    close: async () => {
+      await leave();
+      await sandbox.close();
+    },
   };
 
   async function leave(): Promise<void> {
@@ -91,9 +108,33 @@ export function compose({ flags, home, version }: ComposeOptions): App {
   }
 }
 
+function isBuilt(home: string): boolean {
+  return existsSync(join(home, "core.js"));
+}
+
+/** What runs inside the sandbox's processes. */
+function bundleIn(home: string): string {
+  if (isBuilt(home)) return join(home, "sandbox");
+  return fileURLToPath(new URL("sandbox/child", import.meta.resolve("@ergon/node")));
+}
+
+/** Few commands need a sandbox: nothing of it is loaded before one is used. */
+function lazySandbox(open: () => Promise<Sandbox>): Sandbox {
+  let opened: Promise<Sandbox> | undefined;
+  const get = (): Promise<Sandbox> => {
+    opened ??= open();
+    return opened;
+  };
+  return {
+    execute: async (request, options) => (await get()).execute(request, options),
+    profiles: async () => (await get()).profiles(),
+    close: async () => (await opened)?.close(),
+  };
+}
+
 /** Built files lie beside the entry; sources lie in the workspace around it. */
 function locate(home: string): { readonly packs: string; readonly shared: SharedModules } {
-  if (!existsSync(join(home, "core.js"))) {
+  if (!isBuilt(home)) {
     const names = ["zod", "zod/v4", "@ergon/core", "@ergon/core/testing"];
     const shared = Object.fromEntries(names.map((name) => [name, import.meta.resolve(name)]));
     return { packs: join(home, "../../../capabilities"), shared };

@@ -32,6 +32,7 @@ export async function runProgram(argv: readonly string[], options: ProgramOption
   addBlobs(program, run);
   addLoops(program, run);
   addServe(program, run);
+  addSandbox(program, run);
   addTokens(program, run);
   addDoctor(program, run);
   for (const name of LATER_COMMANDS) addLater(program, name);
@@ -245,6 +246,19 @@ function addServe(program: Command, run: Run): void {
       if (gateway === true) throw await later("ergon serve --gateway");
       await run(async (context) => (await import("./commands/serve.ts")).serve(context, options));
     });
+}
+
+function addSandbox(program: Command, run: Run): void {
+  program
+    .command("sandbox")
+    .description("serve the sandbox alone, for Ergons elsewhere; Ergon starts its own when it needs one")
+    .option("--port <n>", "the port; 0 picks a free one (default 0)")
+    .option("--host <name>", "the address to listen on (default 127.0.0.1)")
+    .option("--token <token>", "what callers come in with; else ERGON_SANDBOX_TOKEN, else a new one")
+    .addOption(new Option("--attached", "end with stdin").hideHelp())
+    .action(async (options: { port?: string; host?: string; token?: string; attached?: boolean }) =>
+      run(async (context) => (await import("./commands/sandbox.ts")).serveCode(context, options)),
+    );
 }
 
 function addTokens(program: Command, run: Run): void {

@@ -1,4 +1,4 @@
-import { silentLogger, type ToolRun } from "@ergon/core";
+import { noSandbox, silentLogger, type ToolRun } from "@ergon/core";
 import { describe, expect, it } from "vitest";
 import { implementation as add } from "./add/add.tool.ts";
 import { implementation as fail } from "./fail/fail.tool.ts";
@@ -90,6 +90,12 @@ function running() {
   const controller = new AbortController();
   const fractions: number[] = [];
   const progress: ToolRun["progress"] = ({ fraction }) => void fractions.push(fraction ?? 0);
-  const run: ToolRun = { signal: controller.signal, idempotencyKey: "k", progress, logger: silentLogger };
+  const run: ToolRun = {
+    signal: controller.signal,
+    idempotencyKey: "k",
+    progress,
+    logger: silentLogger,
+    sandbox: noSandbox,
+  };
   return { controller, fractions, run };
 }

@@ -60,7 +60,7 @@ export {
 } from "./schema/plan.ts";
 export { LoopReply, LoopState, LoopStatus, LoopType, Score } from "./schema/refinement.ts";
 export { redactSecrets } from "./schema/redact.ts";
-export { SandboxRequest, SandboxResult } from "./schema/sandbox.ts";
+export { SANDBOX_LIMITS, SandboxProfile, SandboxProfileName, SandboxRequest, SandboxResult } from "./schema/sandbox.ts";
 export {
   HistoryEntry,
   isSettled,
@@ -97,6 +97,7 @@ export {
   LoopValidationError,
 } from "./errors/refinement.ts";
 export { registryError, type RegistryErrorCode } from "./errors/registry.ts";
+export { sandboxError, type SandboxErrorCode } from "./errors/sandbox.ts";
 export { storeError, type StoreErrorCode } from "./errors/store.ts";
 export { usageError, type UsageErrorCode } from "./errors/usage.ts";
 export { type BlobStore, MAX_BLOB_BYTES } from "./ports/blob-store.ts";
@@ -134,6 +135,7 @@ export type {
 } from "./ports/engine.ts";
 export type { Ids } from "./ports/ids.ts";
 export type { LogFields, Logger } from "./ports/logger.ts";
+export type { ISandboxService, Sandbox } from "./ports/sandbox.ts";
 export {
   type LoopKeeping,
   type LoopRef,
@@ -256,6 +258,7 @@ export {
   toolNotFound,
   ToolRegistry,
 } from "./tools/registry.ts";
+export { noSandbox } from "./tools/run-sandbox.ts";
 export type {
   Infrastructure,
   Issue,

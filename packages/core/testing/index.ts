@@ -12,6 +12,7 @@ export { idsContract } from "./ids.contract.ts";
 export { loopStoreContract } from "./loop-store.contract.ts";
 export { loggerContract } from "./logger.contract.ts";
 export { refinementLoopsContract } from "./refinement-loops.contract.ts";
+export { type OpenedSandbox, sandboxContract } from "./sandbox.contract.ts";
 export { stateStoreContract } from "./state-store.contract.ts";
 export { chatModelContract, type OpenedModel } from "./chat-model.contract.ts";
 export { conversationMemoryContract, type OpenedMemory } from "./conversation-memory.contract.ts";

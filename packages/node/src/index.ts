@@ -27,6 +27,10 @@ export {
 export { type Fsync } from "./sqlite/batch-writer.ts";
 export { type FolderInspection, inspectFolder } from "./ownership/inspect-folder.ts";
 export { openSqliteLoopStore, type SqliteLoopOptions } from "./sqlite/loop-store.ts";
+export { createLocalSandbox, type LocalSandboxOptions } from "./sandbox/local-sandbox.ts";
+export { createRemoteSandbox, type SandboxTarget } from "./sandbox/remote-sandbox.ts";
+export { type SandboxServer, type SandboxServerOptions, serveSandbox } from "./sandbox/sandbox-server.ts";
+export { createSupervisedSandbox, type SupervisedOptions } from "./sandbox/supervised-sandbox.ts";
 export { openSqliteStateStore, type SqliteStateStore, type SqliteStoreOptions } from "./sqlite/state-store.ts";
 export type { RemoteTarget } from "./remote/remote-call.ts";
 export { createRemoteEngine } from "./remote/remote-engine.ts";

@@ -31,15 +31,15 @@ export async function serve(
   }
 }
 
-function portOf(given: string): number {
+export function portOf(given: string): number {
   const port = Number(given);
   if (Number.isInteger(port) && port >= 0 && port <= 65_535) return port;
   throw usageError("usage", `--port takes a number from 0 to 65535, not "${given}".`);
 }
 
-const LOOPBACK = new Set(["127.0.0.1", "localhost", "::1"]);
+export const LOOPBACK = new Set(["127.0.0.1", "localhost", "::1"]);
 
-function stopped(signal: AbortSignal): Promise<void> {
+export function stopped(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) resolve();
     else signal.addEventListener("abort", () => resolve(), { once: true });

@@ -12,11 +12,13 @@
 import { createCostModel, type CostModel } from "../energy/cost-model.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Logger } from "../ports/logger.ts";
+import type { ISandboxService } from "../ports/sandbox.ts";
 import type { AllowedCall, CallOutcome, CheckAnswer, InvokeOptions, ToolCall } from "./call.ts";
 import { createCheck } from "./check-call.ts";
 import { createInvoke } from "./invoke-call.ts";
 import { allowAll, type ToolPolicy } from "./policy.ts";
 import type { ToolRegistry } from "./registry.ts";
+import { noSandbox } from "./run-sandbox.ts";
 import { createToolBodies } from "./tool-bodies.ts";
 import type { MaybePromise } from "./tool.ts";
 
@@ -38,6 +40,8 @@ export type ToolGateDeps = {
   readonly logger: Logger;
   readonly policy?: ToolPolicy;
   readonly costs?: CostModel;
+  /** Handed to tools; without one, a tool that asks for it fails with `sandbox_unavailable`. */
+  readonly sandbox?: ISandboxService;
 };
 
 export function createToolGate({
@@ -46,10 +50,11 @@ export function createToolGate({
   logger,
   policy = allowAll,
   costs = createCostModel(),
+  sandbox = noSandbox,
 }: ToolGateDeps): ToolGate {
   const bodies = createToolBodies(clock);
   return {
     check: createCheck({ registry, bodies, policy, costs }),
-    invoke: createInvoke({ registry, bodies, costs, clock, logger }),
+    invoke: createInvoke({ registry, bodies, costs, clock, logger, sandbox }),
   };
 }

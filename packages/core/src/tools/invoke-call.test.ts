@@ -5,6 +5,7 @@ import { ErgonError } from "../errors/ergon-error.ts";
 import { createSystemClock } from "../memory/clock.ts";
 import { createMemoryLogger, silentLogger } from "../memory/logger.ts";
 import type { Clock } from "../ports/clock.ts";
+import type { ISandboxService } from "../ports/sandbox.ts";
 import { INLINE_LIMIT_BYTES } from "../schema/blob.ts";
 import type { Effects } from "../schema/tool.ts";
 import type { AllowedCall, CallOutcome, InvokeOptions } from "./call.ts";
@@ -463,8 +464,52 @@ type Run = (
 ) => unknown;
 
 /** One tool "t" behind a gate. */
+describe("the sandbox of a call", () => {
+  const request = { language: "python", code: "1" } as const;
+
+  it("is the gate's, and what runs there ends with the call", async () => {
+    const signals: AbortSignal[] = [];
+    const sandbox: ISandboxService = {
+      execute: async (asked, { signal } = {}) => {
+        if (signal !== undefined) signals.push(signal);
+        return { status: "success", stdout: asked.code, stderr: "", durationMs: 1, truncated: false };
+      },
+    };
+    const { invoke, allowed } = world({
+      sandbox,
+      run: async (_, run) => {
+        const { stdout } = await run.sandbox.execute(request);
+        return run.idempotencyKey === "endless" ? never() : stdout;
+      },
+    });
+    expect(await invoke()).toMatchObject({ kind: "ok", output: "1" });
+    await invoke({}, { idempotencyKey: "endless" }, await allowed({}, 20));
+    expect(signals.map(({ aborted }) => aborted)).toEqual([false, true]);
+  });
+
+  it("can be given up by its tool before that", async () => {
+    const sandbox: ISandboxService = {
+      execute: async (_, { signal } = {}) => {
+        signal?.throwIfAborted();
+        return { status: "success", stdout: "", stderr: "", durationMs: 1, truncated: false };
+      },
+    };
+    const { invoke } = world({
+      sandbox,
+      run: async (_, run) => run.sandbox.execute(request, { signal: AbortSignal.abort(new Error("given up")) }),
+    });
+    expect(await invoke()).toMatchObject({ kind: "failed", error: { message: "given up" } });
+  });
+
+  it("says so when there is none", async () => {
+    const { invoke } = world({ run: (_, run) => run.sandbox.execute(request) });
+    expect(await invoke()).toMatchObject({ error: { code: "tool_failed", details: { code: "sandbox_unavailable" } } });
+  });
+});
+
 function world(parts: {
   readonly run: Run;
+  readonly sandbox?: ISandboxService;
   readonly clock?: Clock;
   readonly logger?: ReturnType<typeof createMemoryLogger>;
   readonly effects?: Effects;
@@ -483,6 +528,7 @@ function world(parts: {
     registry,
     clock: parts.clock ?? createSystemClock(),
     logger: parts.logger ?? silentLogger,
+    ...(parts.sandbox === undefined ? {} : { sandbox: parts.sandbox }),
   });
   const allowed = async (args: Record<string, unknown> = {}, timeoutMs?: number): Promise<AllowedCall> => {
     const limit = timeoutMs === undefined ? {} : { timeoutMs };

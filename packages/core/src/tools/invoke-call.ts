@@ -4,6 +4,7 @@ import { usageError } from "../errors/usage.ts";
 import type { CostModel } from "../energy/cost-model.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Logger } from "../ports/logger.ts";
+import type { ISandboxService } from "../ports/sandbox.ts";
 import { copyJson } from "../schema/json.ts";
 import type { AllowedCall, CallOutcome, InvokeOptions } from "./call.ts";
 import { cancelled, errorFrom, failureOf, timedOut } from "./call-failure.ts";
@@ -12,6 +13,7 @@ import { outputOf } from "./call-output.ts";
 import { createProgress } from "./call-progress.ts";
 import { argsInvalid } from "./check-call.ts";
 import { toolNotFound, type ToolRegistry } from "./registry.ts";
+import { sandboxUntil } from "./run-sandbox.ts";
 import type { ToolBodies } from "./tool-bodies.ts";
 import type { Infrastructure, Tool, ToolArgs, ToolBody, ToolRun } from "./tool.ts";
 
@@ -24,6 +26,7 @@ export type InvokeDeps = {
   readonly costs: CostModel;
   readonly clock: Clock;
   readonly logger: Logger;
+  readonly sandbox: ISandboxService;
 };
 
 /** `given`: the tool has asked for its signal. */
@@ -126,6 +129,9 @@ export function createInvoke(deps: InvokeDeps): (call: AllowedCall, options: Inv
       get logger() {
         logger ??= (options.logger ?? deps.logger).child({ toolId: tool.id });
         return logger;
+      },
+      get sandbox() {
+        return sandboxUntil(deps.sandbox, () => this.signal);
       },
     };
   }

@@ -1,6 +1,7 @@
 import type { ChatModel } from "../ports/chat-model.ts";
 import type { Embedder } from "../ports/embedder.ts";
 import type { Logger } from "../ports/logger.ts";
+import type { ISandboxService } from "../ports/sandbox.ts";
 import type { JsonSchema } from "../schema/json.ts";
 import type { Effects, ToolSummary } from "../schema/tool.ts";
 
@@ -66,6 +67,8 @@ export type ToolRun = {
   readonly idempotencyKey: string;
   readonly progress: (update: ProgressUpdate) => void;
   readonly logger: Logger;
+  /** Where code that came from elsewhere runs; what runs there ends with the call. */
+  readonly sandbox: ISandboxService;
 };
 
 export type ProgressUpdate = { readonly fraction?: number; readonly message?: string };

@@ -3,6 +3,16 @@ import type { SettingValues } from "./settings-table.ts";
 
 /** What is wrong with settings only in company: each is fine alone. */
 export function crossChecks(values: SettingValues): SettingProblem[] {
+  return [...sandboxProblems(values), ...listeningProblems(values)];
+}
+
+function sandboxProblems({ sandboxUrl, sandboxToken }: SettingValues): SettingProblem[] {
+  if (sandboxUrl === undefined || sandboxToken !== undefined) return [];
+  const message = "ERGON_SANDBOX_URL names a sandbox service, but ERGON_SANDBOX_TOKEN is not set. Set its token too.";
+  return [{ severity: "error", setting: "sandboxToken", message }];
+}
+
+function listeningProblems(values: SettingValues): SettingProblem[] {
   if (LOOPBACK.has(values.host)) return [];
   const problems: SettingProblem[] = [];
   const outside = `the server would listen on ${values.host}, which others can reach`;

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { silentLogger } from "../../memory/logger.ts";
 import { defineAction, defineTool } from "../define.ts";
+import { noSandbox } from "../run-sandbox.ts";
 import type { Tool, ToolBody, ToolRun } from "../tool.ts";
 import { adaptAction } from "./action.ts";
 import { adaptMcpTool } from "./mcp-tool.ts";
@@ -13,6 +14,7 @@ const run: ToolRun = {
   idempotencyKey: "k",
   progress: () => undefined,
   logger: silentLogger,
+  sandbox: noSandbox,
 };
 
 describe("a tool of spec 1", () => {

@@ -1,0 +1,141 @@
+import { availableParallelism } from "node:os";
+import {
+  type Clock,
+  gateError,
+  type Sandbox,
+  SANDBOX_LIMITS,
+  sandboxError,
+  type SandboxProfile,
+  type SandboxProfileName,
+  type SandboxRequest,
+  type SandboxResult,
+} from "@ergon/core";
+import { findBundle } from "./bundle.ts";
+import { checkRequest } from "./check-request.ts";
+import { denoLaunch, memoryOf } from "./launch.ts";
+import { type Runtime, startRuntime } from "./runtime.ts";
+import { pythonSnapshot } from "./snapshot.ts";
+import { createTurnstile } from "./turnstile.ts";
+import { createWarmPool } from "./warm-pool.ts";
+
+/** Runtimes that wait for work: so many of a kind, for so long. */
+const SPARES = 2;
+const SPARE_IDLE_MS = 5 * 60_000;
+const MAX_WAITING = 64;
+
+export type LocalSandboxOptions = {
+  /** Where the children's code lies. */
+  readonly bundle: string;
+  /** For what is made once and kept. */
+  readonly cacheFolder: string;
+  readonly clock: Clock;
+  readonly maxAtOnce?: number;
+  readonly maxWaiting?: number;
+  readonly spares?: number;
+};
+
+type Kind = {
+  readonly language: SandboxRequest["language"];
+  readonly profile: SandboxProfileName;
+  readonly memoryMb: number;
+};
+
+/** Runs code in child processes of this one, each used once. */
+export function createLocalSandbox(options: LocalSandboxOptions): Sandbox {
+  const { clock, cacheFolder, maxAtOnce = Math.max(2, availableParallelism()), maxWaiting = MAX_WAITING } = options;
+  const running = new Set<Runtime>();
+  let snapshot: Promise<string> | undefined;
+  let isClosed = false;
+  const turnstile = createTurnstile({
+    maxInside: maxAtOnce,
+    maxWaiting,
+    refuse: () =>
+      sandboxError("sandbox_busy", `The sandbox runs ${maxAtOnce} at once and ${maxWaiting} wait already; try later.`, {
+        retryable: true,
+        details: { maxAtOnce, maxWaiting },
+      }),
+  });
+  const pool = createWarmPool<Kind, Runtime>({
+    start,
+    nameOf: ({ language, profile, memoryMb }) => `${profile} ${language} ${memoryMb}`,
+    spares: options.spares ?? SPARES,
+    idleMs: SPARE_IDLE_MS,
+    after: (ms, callback) => clock.after(ms, callback),
+  });
+
+  return {
+    execute: async (given, { signal } = {}) => {
+      const request = checkRequest(given);
+      const kind = {
+        language: request.language,
+        profile: request.profile ?? "default",
+        memoryMb: memoryOf(request),
+      } as const;
+      refuseUnavailable(kind);
+      try {
+        await turnstile.enter(signal);
+      } catch (thrown) {
+        throw signal?.aborted === true ? cancelled() : thrown;
+      }
+      try {
+        return await run(kind, request, signal);
+      } finally {
+        turnstile.leave();
+        // Spares of odd sizes would never be asked for again.
+        if (kind.memoryMb === SANDBOX_LIMITS.memoryMb.default && turnstile.waiting() === 0) pool.refill(kind);
+      }
+    },
+    profiles: () => Promise.resolve(PROFILES),
+    close: () => {
+      isClosed = true;
+      pool.close();
+      for (const runtime of running) runtime.kill();
+      return Promise.resolve();
+    },
+  };
+
+  async function run(kind: Kind, request: SandboxRequest, signal: AbortSignal | undefined): Promise<SandboxResult> {
+    const runtime = await pool.take(kind);
+    if (isClosed) {
+      runtime.kill();
+      throw sandboxError("sandbox_unavailable", "The sandbox is closed.");
+    }
+    running.add(runtime);
+    try {
+      const result = await runtime.run(request, signal);
+      if (signal?.aborted === true) throw cancelled();
+      return result;
+    } finally {
+      running.delete(runtime);
+    }
+  }
+
+  async function start({ language, memoryMb }: Kind): Promise<Runtime> {
+    if (isClosed) throw sandboxError("sandbox_unavailable", "The sandbox is closed.");
+    const bundle = findBundle(options.bundle);
+    if (language === "javascript") return startRuntime({ launch: denoLaunch(bundle, { language, memoryMb }), clock });
+    snapshot ??= pythonSnapshot({ bundle, folder: cacheFolder, clock });
+    const file = await snapshot.catch((thrown: unknown) => {
+      snapshot = undefined;
+      throw thrown;
+    });
+    return startRuntime({ launch: denoLaunch(bundle, { language, memoryMb, snapshot: file }), clock });
+  }
+}
+
+function refuseUnavailable({ profile }: Kind): void {
+  if (profile === "default") return;
+  throw sandboxError("sandbox_profile_unavailable", `The profile "${profile}" cannot be had here.`, {
+    details: { profile },
+  });
+}
+
+const PROFILES: readonly SandboxProfile[] = [
+  { name: "default", languages: ["python", "javascript"], available: true, note: "Deno without permissions, Pyodide." },
+  { name: "hardened", languages: ["python", "javascript"], available: false, note: "Comes in a later version." },
+  { name: "data", languages: ["python"], available: false, note: "Comes in a later version." },
+];
+
+function cancelled(): Error {
+  return gateError("cancelled", "The execution was cancelled.");
+}
