@@ -85,6 +85,7 @@ export {
   toErgonError,
 } from "./errors/ergon-error.ts";
 export { GATE_ERROR_CODES, gateError, type GateErrorCode } from "./errors/gate.ts";
+export { hubError, type HubErrorCode } from "./errors/hub.ts";
 export { planError, type PlanErrorCode } from "./errors/plan.ts";
 export { modelError, type ModelErrorCode } from "./errors/model.ts";
 export { plannerError, type PlannerErrorCode } from "./errors/planner.ts";
@@ -295,3 +296,8 @@ export type { LoopRequest } from "./planner/read-request.ts";
 export type { Attempt } from "./planner/run-turn.ts";
 export { type ChatInvocation, generateEmbedding, invokeChatModel } from "./planner/spec-functions.ts";
 export type { ModelCall, Warning } from "./planner/trace.ts";
+export { backoffMs } from "./hub/backoff.ts";
+export { changesBetween, fingerprintOf, type ToolChange, type ToolIdentity } from "./hub/fingerprint.ts";
+export { matchesGlob } from "./hub/glob.ts";
+export { showHidden } from "./hub/hidden-text.ts";
+export { hubToolName, nameTools, refuseSharedPart, serverPart } from "./hub/names.ts";

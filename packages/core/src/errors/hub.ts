@@ -1,0 +1,17 @@
+import { ErgonError, type ErrorOptions } from "./ergon-error.ts";
+
+/** Every way in which the hub refuses, or a server lets a call down. */
+export const HUB_ERROR_CODES = [
+  "server_name_invalid",
+  "server_duplicate",
+  "server_not_found",
+  "server_config_invalid",
+  "server_down",
+  "server_busy",
+  "tools_collide",
+] as const;
+export type HubErrorCode = (typeof HUB_ERROR_CODES)[number];
+
+export function hubError(code: HubErrorCode, message: string, options?: ErrorOptions): ErgonError<HubErrorCode> {
+  return new ErgonError(code, message, options);
+}

@@ -1,0 +1,188 @@
+/*
+ * One connection to one server, made once. Which server is wanted, and when to try again, is its caller's to know.
+ */
+import type {
+  Client,
+  ElicitRequest,
+  ElicitResult,
+  OAuthClientProvider,
+  PriorDiscovery,
+  Transport,
+} from "@modelcontextprotocol/client";
+import { hubError } from "@ergon/core";
+import type { Guard } from "./guard.ts";
+import { createPipeTransport } from "./pipe-transport.ts";
+import { sameOriginFetch } from "./same-origin-fetch.ts";
+import type { ServerLog } from "./server-log.ts";
+import { startServerProcess, type ServerCommand } from "./server-process.ts";
+
+export type ServerAddress =
+  | ({ readonly kind: "command" } & ServerCommand)
+  | { readonly kind: "url"; readonly url: string; readonly headers: Readonly<Record<string, string>> };
+
+export type ConnectionOptions = {
+  readonly address: ServerAddress;
+  readonly guard: Guard;
+  readonly log: ServerLog;
+  readonly signal: AbortSignal;
+  readonly timeoutMs: number;
+  /** What an earlier connection found out about the server's protocol. */
+  readonly era?: ServerEra;
+  readonly authProvider?: OAuthClientProvider;
+  readonly onToolsChanged: () => void;
+  /** Asks a person for what a server wants to know. Absent where there is nobody to ask. */
+  readonly elicit?: (request: ElicitRequest["params"], signal: AbortSignal) => Promise<ElicitResult>;
+};
+
+/** `legacy` servers begin with `initialize`; the others say at each request what is spoken. */
+export type ServerEra = "legacy" | "modern";
+
+export type ServerLink = {
+  readonly client: Client;
+  readonly era: ServerEra;
+  readonly version: string | undefined;
+  /** Why the connection is over. */
+  readonly closed: Promise<string>;
+  readonly close: () => Promise<void>;
+};
+
+export const CLIENT_NAME = "ergon";
+const LIST_CHANGED_SETTLE_MS = 200;
+export const MAX_LIST_PAGES = 50;
+/** Some old servers never answer what they do not know; waiting longer for them helps nobody. */
+const PROBE_TIMEOUT_MS = 5_000;
+/** Rounds of questions that one call may ask. */
+const MAX_INPUT_ROUNDS = 8;
+
+export async function connectServer(options: ConnectionOptions): Promise<ServerLink> {
+  const sdk = await import("@modelcontextprotocol/client");
+  try {
+    return await attempt(sdk, options, options.era);
+  } catch (thrown) {
+    const endedWhenAsked = thrown instanceof sdk.SdkError && thrown.code === sdk.SdkErrorCode.EraNegotiationFailed;
+    // A server that ends when it is asked for its era is an old one; its next process is greeted the old way.
+    if (options.address.kind === "command" && options.era === undefined && endedWhenAsked) {
+      return attempt(sdk, options, "legacy");
+    }
+    throw thrown;
+  }
+}
+
+type Sdk = typeof import("@modelcontextprotocol/client");
+
+async function attempt(sdk: Sdk, options: ConnectionOptions, era: ServerEra | undefined): Promise<ServerLink> {
+  const { address, signal, timeoutMs } = options;
+  signal.throwIfAborted();
+  if (address.kind === "command") {
+    const server = await startServerProcess(address, options.guard);
+    server.stderr.setEncoding("utf8").on("data", (text: string) => options.log.add(text));
+    const transport = createPipeTransport(server, sdk.parseJSONRPCMessage);
+    let howItEnded = "its connection was closed";
+    const ended = server.ended.then((how) => (howItEnded = how));
+    try {
+      return await greet(sdk, options, { transport, era, whyClosed: () => howItEnded });
+    } catch (thrown) {
+      await server.end();
+      await ended;
+      const said = options.log.lines().at(-1);
+      const message = `${messageOf(thrown)} (${howItEnded}${said === undefined ? "" : `; it said: ${said}`})`;
+      if (isNegotiation(sdk, thrown)) throw thrown;
+      throw hubError("server_down", message, { cause: thrown });
+    }
+  }
+  const { url, headers } = address;
+  const requestInit = { headers: { ...headers } };
+  const fetch = sameOriginFetch(url);
+  const auth = options.authProvider === undefined ? {} : { authProvider: options.authProvider };
+  const whyClosed = () => "its connection was closed";
+  try {
+    const transport = new sdk.StreamableHTTPClientTransport(new URL(url), { requestInit, fetch, ...auth });
+    return await greet(sdk, options, { transport, era, whyClosed });
+  } catch (thrown) {
+    if (!speaksOnlySse(sdk, thrown)) throw thrown;
+    signal.throwIfAborted();
+    const transport = new sdk.SSEClientTransport(new URL(url), { requestInit, fetch, ...auth });
+    return greet(sdk, { ...options, timeoutMs }, { transport, era: "legacy", whyClosed });
+  }
+}
+
+type Greeting = {
+  readonly transport: Transport;
+  readonly era: ServerEra | undefined;
+  readonly whyClosed: () => string;
+};
+
+async function greet(
+  sdk: Sdk,
+  options: ConnectionOptions,
+  { transport, era, whyClosed }: Greeting,
+): Promise<ServerLink> {
+  const { elicit, signal, timeoutMs } = options;
+  const client = new sdk.Client(
+    { name: CLIENT_NAME, version: "0.1.0" },
+    {
+      capabilities: elicit === undefined ? {} : { elicitation: { form: { applyDefaults: true }, url: {} } },
+      versionNegotiation: { mode: "auto", probe: { timeoutMs: Math.min(timeoutMs, PROBE_TIMEOUT_MS) } },
+      inputRequired: { maxRounds: MAX_INPUT_ROUNDS },
+      listMaxPages: MAX_LIST_PAGES,
+      listChanged: {
+        tools: { autoRefresh: false, debounceMs: LIST_CHANGED_SETTLE_MS, onChanged: options.onToolsChanged },
+      },
+      // The gate checks what comes back; compiling every schema here too would cost time and memory for nothing.
+      jsonSchemaValidator: {
+        getValidator: () => (input) => ({ valid: true, data: input as never, errorMessage: undefined }),
+      },
+    },
+  );
+  if (elicit !== undefined) {
+    client.setRequestHandler("elicitation/create", (request, context) => elicit(request.params, context.mcpReq.signal));
+  }
+  const closed = new Promise<string>((resolve) => {
+    client.onclose = () => resolve(whyClosed());
+  });
+  client.onerror = (error) => options.log.add(`${error.message}\n`);
+  const prior: { prior?: PriorDiscovery } = era === "legacy" ? { prior: { kind: "legacy" } } : {};
+  try {
+    await client.connect(transport, { signal, timeout: timeoutMs, ...prior });
+  } catch (thrown) {
+    await client.close().catch(() => undefined);
+    throw thrown;
+  }
+  const spoken = client.getProtocolEra() === "modern" ? "modern" : "legacy";
+  if (spoken === "modern") void keepListening(client, options);
+  return { client, era: spoken, version: client.getServerVersion()?.version, closed, close: () => client.close() };
+}
+
+/** The SDK does not open a subscription again that was dropped; without one, changes of the tools go unseen. */
+async function keepListening(client: Client, { onToolsChanged, signal }: ConnectionOptions): Promise<void> {
+  let subscription = client.autoOpenedSubscription;
+  for (let failures = 0; subscription !== undefined && failures < MAX_LISTEN_FAILURES;) {
+    const how = await subscription.closed;
+    if (how === "local" || signal.aborted) return;
+    try {
+      subscription = await client.listen({ toolsListChanged: true }, { signal });
+      failures = 0;
+      // What changed in between was told to nobody.
+      onToolsChanged();
+    } catch {
+      failures += 1;
+      await new Promise((resolve) => setTimeout(resolve, LISTEN_PAUSE_MS).unref());
+    }
+  }
+}
+
+const MAX_LISTEN_FAILURES = 5;
+const LISTEN_PAUSE_MS = 2_000;
+
+/** Old servers know nothing of the newer transport and refuse its first request in one of these ways. */
+function speaksOnlySse(sdk: Sdk, thrown: unknown): boolean {
+  return thrown instanceof sdk.SdkHttpError && [400, 404, 405, 406, 415].includes(thrown.status ?? 0);
+}
+
+function isNegotiation(sdk: Sdk, thrown: unknown): boolean {
+  return thrown instanceof sdk.SdkError && thrown.code === sdk.SdkErrorCode.EraNegotiationFailed;
+}
+
+function messageOf(thrown: unknown): string {
+  return thrown instanceof Error ? thrown.message : "It could not be reached.";
+}

@@ -1,0 +1,195 @@
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { silentLogger } from "@ergon/core";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { createCallSlots, HUB_SLOTS } from "./call-slots.ts";
+import type { ServerAddress } from "./connect-server.ts";
+import { createGuard } from "./guard.ts";
+import { MAX_SERVER_TOOLS } from "./list-tools.ts";
+import { createServerConnection, type ServerConnection } from "./server-connection.ts";
+
+const PATIENCE = { timeout: 30_000, interval: 20 };
+const guard = createGuard();
+const open: ServerConnection[] = [];
+afterEach(async () => {
+  await Promise.all(open.splice(0).map((connection) => connection.stop()));
+});
+
+describe("a connection to a server", () => {
+  it.each([
+    ["everything", ["@modelcontextprotocol/server-everything/dist/index.js"], "echo"],
+    ["memory", ["@modelcontextprotocol/server-memory/dist/index.js"], "read_graph"],
+  ])("lists and calls the tools of the published server %s", async (_, [file = ""], known) => {
+    const connection = started(script(require.resolve(file)));
+    await connection.settled();
+    expect(connection.report()).toMatchObject({ state: "ready", era: "legacy", errors: [] });
+    expect(connection.report().tools.map(({ name }) => name)).toContain(known);
+    const result = await connection.call({ name: known, args: known === "echo" ? { message: "hello" } : {} });
+    expect(JSON.stringify(result)).toContain(known === "echo" ? "hello" : "entities");
+  });
+
+  it("speaks the newer protocol with a server that does", async () => {
+    const connection = started(script(join(import.meta.dirname, "modern-server.fixture.ts")));
+    await connection.settled();
+    expect(connection.report()).toMatchObject({ state: "ready", era: "modern", version: "2.0.0" });
+    expect(await connection.call({ name: "add", args: { a: 2, b: 3 } })).toMatchObject({
+      structuredContent: { sum: 5 },
+    });
+  });
+
+  it("greets a server the old way that ends when it is asked for its era", async () => {
+    const connection = started(hostile("dies-when-asked"));
+    await connection.settled();
+    expect(connection.report()).toMatchObject({ state: "ready", era: "legacy" });
+  });
+
+  it("passes over lines that a server prints by mistake", async () => {
+    const connection = started(hostile("noisy"));
+    await connection.settled();
+    expect(await connection.call({ name: "echo", args: { a: 1 } })).toMatchObject({ content: [{ text: '{"a":1}' }] });
+  });
+
+  it("says why a server does not start, in its own words, and when it is tried again", async () => {
+    const connection = started(hostile("exits", "no licence"));
+    await connection.settled();
+    const { state, errors, nextTryAt } = connection.report();
+    expect(state).toBe("down");
+    expect(errors.join()).toMatch(/exited with code 7; it said: no licence/);
+    expect(Date.parse(nextTryAt ?? "")).toBeGreaterThan(Date.now() - 1_000);
+    await expect(connection.call({ name: "echo", args: {} })).rejects.toMatchObject({
+      code: "server_down",
+      retryable: true,
+      message: expect.stringContaining("no licence"),
+    });
+  });
+
+  it("starts a server again that crashed in a call, and the call fails", async () => {
+    const connection = started(hostile("fine"));
+    await connection.settled();
+    const before = await whoami(connection);
+    await expect(connection.call({ name: "crash", args: {} })).rejects.toThrow();
+    await vi.waitFor(() => expect(connection.report().state).toBe("down"), PATIENCE);
+    connection.wake();
+    await vi.waitFor(() => expect(connection.report().state).toBe("ready"), PATIENCE);
+    expect(await whoami(connection)).not.toBe(before);
+    expect(connection.report().errors.join()).toContain("exited with code 9");
+  });
+
+  it("keeps the tools of a server that is down, so that plans can be checked (C3)", async () => {
+    const connection = started(hostile("fine"));
+    await connection.settled();
+    await expect(connection.call({ name: "crash", args: {} })).rejects.toThrow();
+    await vi.waitFor(() => expect(connection.report().state).toBe("down"), PATIENCE);
+    expect(connection.report().tools.map(({ name }) => name)).toContain("echo");
+  });
+
+  it("never brings a server back that was stopped while it waited to be tried again (C1)", async () => {
+    const connection = started(hostile("exits"));
+    await connection.settled();
+    await connection.stop();
+    connection.wake();
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    expect(connection.report().state).toBe("configured");
+  });
+
+  it("gives a call up that is never answered, and the next one works", async () => {
+    const connection = started(hostile("fine"));
+    await connection.settled();
+    await expect(connection.call({ name: "silent", args: {}, timeoutMs: 200 })).rejects.toThrow(/timed out/i);
+    const gaveUp = new AbortController();
+    const waits = connection.call({ name: "silent", args: {}, signal: gaveUp.signal });
+    gaveUp.abort(new Error("enough"));
+    await expect(waits).rejects.toThrow();
+    expect(await connection.call({ name: "echo", args: {} })).toBeDefined();
+  });
+
+  it("ends a server that sends a message without end, and starts it again", async () => {
+    const connection = started(hostile("fine"));
+    await connection.settled();
+    await expect(connection.call({ name: "huge", args: {} })).rejects.toThrow();
+    connection.wake();
+    await vi.waitFor(() => {
+      connection.wake();
+      expect(connection.report().state).toBe("ready");
+    }, PATIENCE);
+    expect(connection.report().log.join()).toContain("more than 16777216 bytes");
+  });
+
+  it("takes a flood of notifications for what it is, and reads the tools once when it is over", async () => {
+    const connection = started(hostile("fine"));
+    await connection.settled();
+    expect(await connection.call({ name: "flood", args: {} })).toMatchObject({ content: [{ text: "flooded" }] });
+    expect(connection.report().state).toBe("ready");
+  });
+
+  it("sees tools that changed", async () => {
+    const connection = started(hostile("fine"));
+    await connection.settled();
+    await connection.call({ name: "change", args: {} });
+    await vi.waitFor(
+      () => expect(connection.report().tools.map(({ name }) => name)).toEqual(["echo", "new"]),
+      PATIENCE,
+    );
+  });
+
+  it("refuses a list of tools that never ends", async () => {
+    const connection = started(hostile("endless"));
+    await connection.settled();
+    expect(connection.report().state).toBe("down");
+  });
+
+  it.each([
+    [MAX_SERVER_TOOLS, "ready"],
+    [MAX_SERVER_TOOLS + 1, "down"],
+  ])("of a server with %i tools is %s", async (count, state) => {
+    const connection = started(hostile("many", String(count)));
+    await connection.settled();
+    expect(connection.report().state).toBe(state);
+  });
+
+  it("ends a server that does not go by itself", async () => {
+    const connection = started(hostile("stays"));
+    await connection.settled();
+    const pid = Number(await whoami(connection));
+    await connection.stop();
+    expect(() => process.kill(pid, 0)).toThrow();
+  });
+
+  it("can be stopped while a server hangs at its start", async () => {
+    const connection = started(hostile("hangs"));
+    await vi.waitFor(() => expect(connection.report().state).toBe("starting"), PATIENCE);
+    await connection.stop();
+    expect(connection.report().state).toBe("configured");
+  });
+});
+
+const require = createRequire(import.meta.url);
+
+function script(file: string, ...args: readonly string[]): ServerAddress {
+  return { kind: "command", command: process.execPath, args: [file, ...args], env: {} };
+}
+
+function hostile(...args: readonly string[]): ServerAddress {
+  return script(join(import.meta.dirname, "hostile-server.fixture.ts"), ...args);
+}
+
+function started(address: ServerAddress): ServerConnection {
+  const connection = createServerConnection({
+    serverId: "test",
+    address,
+    guard,
+    logger: silentLogger,
+    redact: (text) => text,
+    hubSlots: createCallSlots("The hub", HUB_SLOTS),
+    onChange: () => undefined,
+  });
+  open.push(connection);
+  connection.start();
+  return connection;
+}
+
+async function whoami(connection: ServerConnection): Promise<string> {
+  const { content } = await connection.call({ name: "whoami", args: {} });
+  const [block] = content;
+  return block?.type === "text" ? block.text : "";
+}

@@ -1,0 +1,270 @@
+/*
+ * One server, for as long as it is wanted: started, listed, watched, and started again when it falls.
+ *
+ * C1  Whether it is wanted is asked before each try: a server that was removed never comes back.
+ * C2  It is tried again for ever, after ever longer pauses up to a cap, and says when.
+ * C3  Its tools stay known while it is down: plans that name them can be checked, and calls fail with `server_down`.
+ * C4  A call goes to the server that is connected now, or waits for it a little; it is never sent twice here.
+ */
+import type { CallToolResult, Client, ProgressCallback, Tool as ListedTool } from "@modelcontextprotocol/client";
+import { backoffMs, hubError, type Logger } from "@ergon/core";
+import { createCallSlots, SERVER_SLOTS, type CallSlots } from "./call-slots.ts";
+import { connectServer, type ConnectionOptions, type ServerEra, type ServerLink } from "./connect-server.ts";
+import { listTools } from "./list-tools.ts";
+import { createServerLog } from "./server-log.ts";
+
+export type ConnectionState = "configured" | "starting" | "ready" | "degraded" | "down";
+
+export type ConnectionReport = {
+  readonly state: ConnectionState;
+  readonly tools: readonly ListedTool[];
+  readonly lastPing: string | null;
+  readonly nextTryAt?: string;
+  /** Newest last. */
+  readonly errors: readonly string[];
+  readonly era?: ServerEra;
+  readonly version?: string;
+  readonly log: readonly string[];
+};
+
+export type ServerConnection = {
+  readonly report: () => ConnectionReport;
+  readonly start: () => void;
+  readonly stop: () => Promise<void>;
+  /** Resolves when it is ready, or has failed once; at once when it has. */
+  readonly settled: () => Promise<void>;
+  readonly call: (request: CallRequest) => Promise<CallToolResult>;
+  /** The client, for what is read rarely; throws `server_down`. */
+  readonly client: () => Client;
+  /** Tries now instead of at `nextTryAt`. */
+  readonly wake: () => void;
+};
+
+export type CallRequest = {
+  readonly name: string;
+  readonly args: Readonly<Record<string, unknown>>;
+  readonly signal?: AbortSignal;
+  readonly timeoutMs?: number;
+  readonly onProgress?: ProgressCallback;
+  /** Told when the request has left: from then on nobody knows what it did. */
+  readonly onSent?: () => void;
+};
+
+export type ServerConnectionDeps = Pick<ConnectionOptions, "address" | "guard" | "authProvider" | "elicit"> & {
+  readonly serverId: string;
+  readonly timeoutMs?: number;
+  readonly redact: (text: string) => string;
+  readonly logger: Logger;
+  readonly hubSlots: CallSlots;
+  readonly era?: ServerEra;
+  /** State or tools are other than before. */
+  readonly onChange: (report: ConnectionReport) => void;
+};
+
+export const START_TIMEOUT_MS = 60_000;
+export const CALL_TIMEOUT_MS = 60_000;
+/** Progress keeps a call alive; nothing keeps it alive longer than this. */
+export const MAX_CALL_MS = 3_600_000;
+export const HEALTH_EVERY_MS = 30_000;
+const HEALTH_TIMEOUT_MS = 10_000;
+/** Silent for so many checks in a row, a server is started anew. */
+export const MAX_MISSED_CHECKS = 3;
+export const MAX_KEPT_ERRORS = 10;
+
+export function createServerConnection(deps: ServerConnectionDeps): ServerConnection {
+  const { serverId, logger, onChange } = deps;
+  const log = createServerLog(deps.redact);
+  const slots = createCallSlots(`The server "${serverId}"`, SERVER_SLOTS);
+  const errors: string[] = [];
+  let state: ConnectionState = "configured";
+  let tools: readonly ListedTool[] = [];
+  let era = deps.era;
+  let link: ServerLink | undefined;
+  let lastPingMs: number | undefined;
+  let nextTryMs: number | undefined;
+  let wanted: AbortController | undefined;
+  let living: Promise<void> = Promise.resolve();
+  let wakeUp: () => void = () => undefined;
+  let firstOutcome = Promise.withResolvers<void>();
+
+  function report(): ConnectionReport {
+    return {
+      state,
+      tools,
+      lastPing: lastPingMs === undefined ? null : new Date(lastPingMs).toISOString(),
+      errors: [...errors],
+      log: log.lines(),
+      ...(nextTryMs === undefined ? {} : { nextTryAt: new Date(nextTryMs).toISOString() }),
+      ...(era === undefined ? {} : { era }),
+      ...(link?.version === undefined ? {} : { version: link.version }),
+    };
+  }
+
+  function become(next: ConnectionState): void {
+    state = next;
+    if (next === "ready" || next === "down") firstOutcome.resolve();
+    onChange(report());
+  }
+
+  function note(thrown: unknown): void {
+    const message = deps.redact(thrown instanceof Error ? thrown.message : "It failed and did not say why.");
+    errors.push(message);
+    if (errors.length > MAX_KEPT_ERRORS) errors.shift();
+    logger.warn({ serverId, reason: message }, "an MCP server is not there");
+  }
+
+  async function live(signal: AbortSignal): Promise<void> {
+    for (let failures = 0; !signal.aborted;) {
+      nextTryMs = undefined;
+      become("starting");
+      try {
+        await serve(signal, () => (failures = 0));
+      } catch (thrown) {
+        if (signal.aborted) break;
+        note(thrown);
+      }
+      await link?.close().catch(() => undefined);
+      link = undefined;
+      if (signal.aborted) break;
+      failures += 1;
+      const waitMs = backoffMs(failures, Math.random());
+      nextTryMs = Date.now() + waitMs;
+      become("down");
+      await pause(waitMs, signal);
+    }
+    nextTryMs = undefined;
+    state = "configured";
+  }
+
+  /** Connected until it throws, which says why it is over. */
+  async function serve(signal: AbortSignal, cameUp: () => void): Promise<void> {
+    const { address, guard, authProvider, elicit } = deps;
+    const timeoutMs = deps.timeoutMs ?? START_TIMEOUT_MS;
+    let refresh: () => void = () => undefined;
+    const connected = await connectServer({
+      address,
+      guard,
+      log,
+      signal,
+      timeoutMs,
+      onToolsChanged: () => refresh(),
+      ...(era === undefined ? {} : { era }),
+      ...(authProvider === undefined ? {} : { authProvider }),
+      ...(elicit === undefined ? {} : { elicit }),
+    });
+    link = connected;
+    era = connected.era;
+    tools = await listTools(connected.client, { signal, timeoutMs });
+    lastPingMs = Date.now();
+    cameUp();
+    become("ready");
+    refresh = () => void relist(connected, signal);
+    const health = watchHealth(connected, signal);
+    const over = await Promise.race([connected.closed, health.failed]);
+    health.stop();
+    throw hubError("server_down", `The server "${serverId}" is gone: ${over}.`, { retryable: true });
+  }
+
+  async function relist(connected: ServerLink, signal: AbortSignal): Promise<void> {
+    try {
+      const listed = await listTools(connected.client, { signal, timeoutMs: deps.timeoutMs ?? START_TIMEOUT_MS });
+      if (link !== connected) return;
+      tools = listed;
+      become("ready");
+    } catch (thrown) {
+      if (link !== connected || signal.aborted) return;
+      note(thrown);
+      become("degraded");
+    }
+  }
+
+  function watchHealth(connected: ServerLink, signal: AbortSignal): { failed: Promise<string>; stop: () => void } {
+    const failed = Promise.withResolvers<string>();
+    let missed = 0;
+    const timer = setInterval(() => void look(), HEALTH_EVERY_MS);
+    timer.unref();
+    return { failed: failed.promise, stop: () => clearInterval(timer) };
+
+    async function look(): Promise<void> {
+      const options = { signal, timeout: HEALTH_TIMEOUT_MS };
+      try {
+        await (connected.era === "modern" ? connected.client.discover(options) : connected.client.ping(options));
+        lastPingMs = Date.now();
+        missed = 0;
+        if (state === "degraded") become("ready");
+      } catch (thrown) {
+        if (signal.aborted) return;
+        missed += 1;
+        note(thrown);
+        if (missed >= MAX_MISSED_CHECKS) failed.resolve(`it did not answer ${String(missed)} times in a row`);
+        else if (state === "ready") become("degraded");
+      }
+    }
+  }
+
+  function pause(waitMs: number, signal: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, waitMs);
+      timer.unref();
+      wakeUp = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+      signal.addEventListener("abort", () => wakeUp(), { once: true });
+    });
+  }
+
+  function connectedClient(): Client {
+    if (link !== undefined && (state === "ready" || state === "degraded")) return link.client;
+    const again = nextTryMs === undefined ? "" : ` It is tried again at ${new Date(nextTryMs).toISOString()}.`;
+    const why = errors.length === 0 ? "" : ` ${errors.at(-1) ?? ""}`;
+    const details = { serverId, state };
+    throw hubError("server_down", `The server "${serverId}" is not there.${why}${again}`, { retryable: true, details });
+  }
+
+  return {
+    report,
+    client: connectedClient,
+    wake: () => wakeUp(),
+    settled: () => firstOutcome.promise,
+    start: () => {
+      if (wanted !== undefined) return;
+      wanted = new AbortController();
+      firstOutcome = Promise.withResolvers();
+      living = live(wanted.signal);
+    },
+    stop: async () => {
+      wanted?.abort();
+      wanted = undefined;
+      firstOutcome.resolve();
+      await link?.close().catch(() => undefined);
+      await living;
+    },
+    call: async ({ name, args, signal, timeoutMs, onProgress, onSent }) => {
+      const freeHub = await deps.hubSlots.take(signal);
+      try {
+        const free = await slots.take(signal);
+        try {
+          if (state === "starting") await firstOutcome.promise;
+          signal?.throwIfAborted();
+          const client = connectedClient();
+          onSent?.();
+          return await client.callTool(
+            { name, arguments: { ...args } },
+            {
+              timeout: timeoutMs ?? deps.timeoutMs ?? CALL_TIMEOUT_MS,
+              maxTotalTimeout: MAX_CALL_MS,
+              resetTimeoutOnProgress: true,
+              ...(signal === undefined ? {} : { signal }),
+              ...(onProgress === undefined ? {} : { onprogress: onProgress }),
+            },
+          );
+        } finally {
+          free();
+        }
+      } finally {
+        freeHub();
+      }
+    },
+  };
+}
