@@ -301,3 +301,21 @@ export { changesBetween, fingerprintOf, type ToolChange, type ToolIdentity } fro
 export { matchesGlob } from "./hub/glob.ts";
 export { showHidden } from "./hub/hidden-text.ts";
 export { hubToolName, nameTools, refuseSharedPart, serverPart } from "./hub/names.ts";
+export {
+  type ClientManagerDeps,
+  type HubChange,
+  type HubServerStatus,
+  MCPClientManager,
+  type WantedServer,
+} from "./hub/client-manager.ts";
+export type {
+  ConnectionReport,
+  ConnectionState,
+  ListedTool,
+  McpCall,
+  McpConnection,
+  McpConnector,
+  McpContent,
+  McpResult,
+  OpenServer,
+} from "./ports/mcp-connector.ts";

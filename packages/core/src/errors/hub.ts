@@ -8,7 +8,8 @@ export const HUB_ERROR_CODES = [
   "server_config_invalid",
   "server_down",
   "server_busy",
-  "tools_collide",
+  "server_refused",
+  "answer_lost",
 ] as const;
 export type HubErrorCode = (typeof HUB_ERROR_CODES)[number];
 

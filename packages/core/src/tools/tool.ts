@@ -3,6 +3,7 @@ import type { Embedder } from "../ports/embedder.ts";
 import type { Logger } from "../ports/logger.ts";
 import type { ISandboxService } from "../ports/sandbox.ts";
 import type { JsonSchema } from "../schema/json.ts";
+import type { JsonObject, JsonSchema } from "../schema/json.ts";
 import type { Effects, ToolSummary } from "../schema/tool.ts";
 
 /**
@@ -21,8 +22,17 @@ export type Tool = Readonly<Omit<ToolSummary, "estimatedEnergyUnits">> & {
   readonly usesAI: boolean;
   readonly parameters: JsonSchema;
   readonly effects: Effects;
+  /** What a person relies on when approving a tool of an MCP server; absent for tools of other origins. */
+  readonly hub?: HubFacts;
   /** The gate asks once per tool and keeps the answer; a failed load is asked again at the next call. */
   readonly body: () => ToolBody | Promise<ToolBody>;
+};
+
+export type HubFacts = {
+  readonly serverId: string;
+  readonly fingerprint: string;
+  /** What the fingerprint is of, to say what changed. */
+  readonly identity: JsonObject;
 };
 
 export type ToolBody = {

@@ -30,6 +30,8 @@ export type ConnectionOptions = {
   readonly era?: ServerEra;
   readonly authProvider?: OAuthClientProvider;
   readonly onToolsChanged: () => void;
+  /** Told before any call under way fails for it. */
+  readonly onClosed: () => void;
   /** Asks a person for what a server wants to know. Absent where there is nobody to ask. */
   readonly elicit?: (request: ElicitRequest["params"], signal: AbortSignal) => Promise<ElicitResult>;
 };
@@ -77,6 +79,8 @@ async function attempt(sdk: Sdk, options: ConnectionOptions, era: ServerEra | un
     const server = await startServerProcess(address, options.guard);
     server.stderr.setEncoding("utf8").on("data", (text: string) => options.log.add(text));
     const transport = createPipeTransport(server, sdk.parseJSONRPCMessage);
+    // A server that hangs at its start answers nobody, and is not waited for.
+    signal.addEventListener("abort", () => void server.end(), { once: true });
     let howItEnded = "its connection was closed";
     const ended = server.ended.then((how) => (howItEnded = how));
     try {
@@ -138,7 +142,10 @@ async function greet(
     client.setRequestHandler("elicitation/create", (request, context) => elicit(request.params, context.mcpReq.signal));
   }
   const closed = new Promise<string>((resolve) => {
-    client.onclose = () => resolve(whyClosed());
+    client.onclose = () => {
+      options.onClosed();
+      resolve(whyClosed());
+    };
   });
   client.onerror = (error) => options.log.add(`${error.message}\n`);
   const prior: { prior?: PriorDiscovery } = era === "legacy" ? { prior: { kind: "legacy" } } : {};

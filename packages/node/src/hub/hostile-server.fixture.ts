@@ -1,4 +1,5 @@
 // A server that misbehaves as its first argument says, over raw pipes: what the SDK would not let a server do, this does.
+import { existsSync, writeFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 
 type Message = {
@@ -12,9 +13,11 @@ const tool = (name: string, description = `The tool ${name}.`) => ({
   name,
   description,
   inputSchema: { type: "object" },
+  annotations: {},
 });
 let tools = ["echo", "crash", "silent", "huge", "flood", "change", "whoami"].map((name) => tool(name));
 
+if (kind === "reads") tools.push({ ...tool("crash_once"), annotations: { readOnlyHint: true } });
 if (kind === "exits") {
   console.error(detail === "" ? "no licence" : detail);
   process.exit(7);
@@ -51,6 +54,10 @@ function take({ id, method, params }: Message): void {
 function call(id: Message["id"], name: string, args: Record<string, unknown>): void {
   switch (name) {
     case "crash":
+      return process.exit(9);
+    case "crash_once":
+      if (existsSync(detail)) return answer(id, { content: [{ type: "text", text: "read" }] });
+      writeFileSync(detail, "");
       return process.exit(9);
     case "silent":
       return;

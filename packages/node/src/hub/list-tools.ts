@@ -1,8 +1,10 @@
-import type { Client, Tool as ListedTool } from "@modelcontextprotocol/client";
-import { hubError } from "@ergon/core";
+import type { Client } from "@modelcontextprotocol/client";
+import { hubError, type ListedTool } from "@ergon/core";
 
 export const MAX_SERVER_TOOLS = 1_000;
 export const MAX_LIST_CHARS = 5 * 1024 * 1024;
+
+type Listed = Awaited<ReturnType<Client["listTools"]>>["tools"][number];
 
 /** All tools of a server, sorted by name, so that a list that says the same looks the same. */
 export async function listTools(
@@ -18,5 +20,11 @@ export async function listTools(
   if (JSON.stringify(tools).length > MAX_LIST_CHARS) {
     throw hubError("server_down", `Its list of tools is longer than ${String(MAX_LIST_CHARS)} characters.`);
   }
-  return tools.toSorted((a, b) => (a.name < b.name ? -1 : 1));
+  return tools.map((tool) => listedTool(tool)).sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+function listedTool({ name, title, description = "", inputSchema, outputSchema, annotations }: Listed): ListedTool {
+  // What came over the wire is JSON, whatever the SDK's types say of it.
+  const listed = { name, title, description, inputSchema, outputSchema, annotations };
+  return JSON.parse(JSON.stringify(listed)) as ListedTool;
 }

@@ -1,19 +1,21 @@
 import { createRequire } from "node:module";
 import { join } from "node:path";
-import { silentLogger } from "@ergon/core";
+import { silentLogger, type McpConnection } from "@ergon/core";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { createCallSlots, HUB_SLOTS } from "./call-slots.ts";
 import type { ServerAddress } from "./connect-server.ts";
 import { createGuard } from "./guard.ts";
 import { MAX_SERVER_TOOLS } from "./list-tools.ts";
-import { createServerConnection, type ServerConnection } from "./server-connection.ts";
+import { createServerConnection } from "./server-connection.ts";
 
 const PATIENCE = { timeout: 30_000, interval: 20 };
 const guard = createGuard();
-const open: ServerConnection[] = [];
+const open: McpConnection[] = [];
 afterEach(async () => {
   await Promise.all(open.splice(0).map((connection) => connection.stop()));
 });
+
+vi.setConfig({ testTimeout: 60_000 });
 
 describe("a connection to a server", () => {
   it.each([
@@ -22,7 +24,7 @@ describe("a connection to a server", () => {
   ])("lists and calls the tools of the published server %s", async (_, [file = ""], known) => {
     const connection = started(script(require.resolve(file)));
     await connection.settled();
-    expect(connection.report()).toMatchObject({ state: "ready", era: "legacy", errors: [] });
+    expect(connection.report()).toMatchObject({ state: "ready", protocol: "legacy", errors: [] });
     expect(connection.report().tools.map(({ name }) => name)).toContain(known);
     const result = await connection.call({ name: known, args: known === "echo" ? { message: "hello" } : {} });
     expect(JSON.stringify(result)).toContain(known === "echo" ? "hello" : "entities");
@@ -31,7 +33,7 @@ describe("a connection to a server", () => {
   it("speaks the newer protocol with a server that does", async () => {
     const connection = started(script(join(import.meta.dirname, "modern-server.fixture.ts")));
     await connection.settled();
-    expect(connection.report()).toMatchObject({ state: "ready", era: "modern", version: "2.0.0" });
+    expect(connection.report()).toMatchObject({ state: "ready", protocol: "modern", version: "2.0.0" });
     expect(await connection.call({ name: "add", args: { a: 2, b: 3 } })).toMatchObject({
       structuredContent: { sum: 5 },
     });
@@ -40,7 +42,7 @@ describe("a connection to a server", () => {
   it("greets a server the old way that ends when it is asked for its era", async () => {
     const connection = started(hostile("dies-when-asked"));
     await connection.settled();
-    expect(connection.report()).toMatchObject({ state: "ready", era: "legacy" });
+    expect(connection.report()).toMatchObject({ state: "ready", protocol: "legacy" });
   });
 
   it("passes over lines that a server prints by mistake", async () => {
@@ -67,7 +69,7 @@ describe("a connection to a server", () => {
     const connection = started(hostile("fine"));
     await connection.settled();
     const before = await whoami(connection);
-    await expect(connection.call({ name: "crash", args: {} })).rejects.toThrow();
+    await expect(connection.call({ name: "crash", args: {} })).rejects.toMatchObject({ code: "answer_lost" });
     await vi.waitFor(() => expect(connection.report().state).toBe("down"), PATIENCE);
     connection.wake();
     await vi.waitFor(() => expect(connection.report().state).toBe("ready"), PATIENCE);
@@ -95,7 +97,9 @@ describe("a connection to a server", () => {
   it("gives a call up that is never answered, and the next one works", async () => {
     const connection = started(hostile("fine"));
     await connection.settled();
-    await expect(connection.call({ name: "silent", args: {}, timeoutMs: 200 })).rejects.toThrow(/timed out/i);
+    await expect(connection.call({ name: "silent", args: {}, timeoutMs: 200 })).rejects.toMatchObject({
+      code: "answer_lost",
+    });
     const gaveUp = new AbortController();
     const waits = connection.call({ name: "silent", args: {}, signal: gaveUp.signal });
     gaveUp.abort(new Error("enough"));
@@ -173,7 +177,7 @@ function hostile(...args: readonly string[]): ServerAddress {
   return script(join(import.meta.dirname, "hostile-server.fixture.ts"), ...args);
 }
 
-function started(address: ServerAddress): ServerConnection {
+function started(address: ServerAddress): McpConnection {
   const connection = createServerConnection({
     serverId: "test",
     address,
@@ -188,8 +192,7 @@ function started(address: ServerAddress): ServerConnection {
   return connection;
 }
 
-async function whoami(connection: ServerConnection): Promise<string> {
+async function whoami(connection: McpConnection): Promise<string> {
   const { content } = await connection.call({ name: "whoami", args: {} });
-  const [block] = content;
-  return block?.type === "text" ? block.text : "";
+  return content[0]?.text ?? "";
 }

@@ -6,49 +6,23 @@
  * C3  Its tools stay known while it is down: plans that name them can be checked, and calls fail with `server_down`.
  * C4  A call goes to the server that is connected now, or waits for it a little; it is never sent twice here.
  */
-import type { CallToolResult, Client, ProgressCallback, Tool as ListedTool } from "@modelcontextprotocol/client";
-import { backoffMs, hubError, type Logger } from "@ergon/core";
+import type { Progress } from "@modelcontextprotocol/client";
+import {
+  backoffMs,
+  hubError,
+  type ConnectionReport,
+  type ConnectionState,
+  type ListedTool,
+  type Logger,
+  type McpCall,
+  type McpConnection,
+  type McpResult,
+} from "@ergon/core";
+import { callFailure } from "./call-failure.ts";
 import { createCallSlots, SERVER_SLOTS, type CallSlots } from "./call-slots.ts";
 import { connectServer, type ConnectionOptions, type ServerEra, type ServerLink } from "./connect-server.ts";
 import { listTools } from "./list-tools.ts";
 import { createServerLog } from "./server-log.ts";
-
-export type ConnectionState = "configured" | "starting" | "ready" | "degraded" | "down";
-
-export type ConnectionReport = {
-  readonly state: ConnectionState;
-  readonly tools: readonly ListedTool[];
-  readonly lastPing: string | null;
-  readonly nextTryAt?: string;
-  /** Newest last. */
-  readonly errors: readonly string[];
-  readonly era?: ServerEra;
-  readonly version?: string;
-  readonly log: readonly string[];
-};
-
-export type ServerConnection = {
-  readonly report: () => ConnectionReport;
-  readonly start: () => void;
-  readonly stop: () => Promise<void>;
-  /** Resolves when it is ready, or has failed once; at once when it has. */
-  readonly settled: () => Promise<void>;
-  readonly call: (request: CallRequest) => Promise<CallToolResult>;
-  /** The client, for what is read rarely; throws `server_down`. */
-  readonly client: () => Client;
-  /** Tries now instead of at `nextTryAt`. */
-  readonly wake: () => void;
-};
-
-export type CallRequest = {
-  readonly name: string;
-  readonly args: Readonly<Record<string, unknown>>;
-  readonly signal?: AbortSignal;
-  readonly timeoutMs?: number;
-  readonly onProgress?: ProgressCallback;
-  /** Told when the request has left: from then on nobody knows what it did. */
-  readonly onSent?: () => void;
-};
 
 export type ServerConnectionDeps = Pick<ConnectionOptions, "address" | "guard" | "authProvider" | "elicit"> & {
   readonly serverId: string;
@@ -71,7 +45,7 @@ const HEALTH_TIMEOUT_MS = 10_000;
 export const MAX_MISSED_CHECKS = 3;
 export const MAX_KEPT_ERRORS = 10;
 
-export function createServerConnection(deps: ServerConnectionDeps): ServerConnection {
+export function createServerConnection(deps: ServerConnectionDeps): McpConnection {
   const { serverId, logger, onChange } = deps;
   const log = createServerLog(deps.redact);
   const slots = createCallSlots(`The server "${serverId}"`, SERVER_SLOTS);
@@ -85,7 +59,7 @@ export function createServerConnection(deps: ServerConnectionDeps): ServerConnec
   let wanted: AbortController | undefined;
   let living: Promise<void> = Promise.resolve();
   let wakeUp: () => void = () => undefined;
-  let firstOutcome = Promise.withResolvers<void>();
+  let tried = Promise.withResolvers<void>();
 
   function report(): ConnectionReport {
     return {
@@ -95,20 +69,20 @@ export function createServerConnection(deps: ServerConnectionDeps): ServerConnec
       errors: [...errors],
       log: log.lines(),
       ...(nextTryMs === undefined ? {} : { nextTryAt: new Date(nextTryMs).toISOString() }),
-      ...(era === undefined ? {} : { era }),
+      ...(era === undefined ? {} : { protocol: era }),
       ...(link?.version === undefined ? {} : { version: link.version }),
     };
   }
 
   function become(next: ConnectionState): void {
     state = next;
-    if (next === "ready" || next === "down") firstOutcome.resolve();
     onChange(report());
   }
 
   function note(thrown: unknown): void {
     const message = deps.redact(thrown instanceof Error ? thrown.message : "It failed and did not say why.");
-    errors.push(message);
+    // The same again, at each try, would push everything else out.
+    if (errors.at(-1) !== message) errors.push(message);
     if (errors.length > MAX_KEPT_ERRORS) errors.shift();
     logger.warn({ serverId, reason: message }, "an MCP server is not there");
   }
@@ -117,8 +91,9 @@ export function createServerConnection(deps: ServerConnectionDeps): ServerConnec
     for (let failures = 0; !signal.aborted;) {
       nextTryMs = undefined;
       become("starting");
+      let wasUp = false;
       try {
-        await serve(signal, () => (failures = 0));
+        await serve(signal, () => (wasUp = true));
       } catch (thrown) {
         if (signal.aborted) break;
         note(thrown);
@@ -126,7 +101,8 @@ export function createServerConnection(deps: ServerConnectionDeps): ServerConnec
       await link?.close().catch(() => undefined);
       link = undefined;
       if (signal.aborted) break;
-      failures += 1;
+      if (!wasUp) nextTry();
+      failures = wasUp ? 1 : failures + 1;
       const waitMs = backoffMs(failures, Math.random());
       nextTryMs = Date.now() + waitMs;
       become("down");
@@ -136,49 +112,64 @@ export function createServerConnection(deps: ServerConnectionDeps): ServerConnec
     state = "configured";
   }
 
+  /** Whoever waits for the outcome of a try has it; the next to wait waits for the next. */
+  function nextTry(): void {
+    tried.resolve();
+    tried = Promise.withResolvers();
+  }
+
+  function fell(): void {
+    if (state !== "ready" && state !== "degraded") return;
+    state = "down";
+    link = undefined;
+    tried = Promise.withResolvers();
+  }
+
   /** Connected until it throws, which says why it is over. */
   async function serve(signal: AbortSignal, cameUp: () => void): Promise<void> {
     const { address, guard, authProvider, elicit } = deps;
     const timeoutMs = deps.timeoutMs ?? START_TIMEOUT_MS;
     let refresh: () => void = () => undefined;
-    const connected = await connectServer({
+    const made = await connectServer({
       address,
       guard,
       log,
       signal,
       timeoutMs,
       onToolsChanged: () => refresh(),
+      onClosed: fell,
       ...(era === undefined ? {} : { era }),
       ...(authProvider === undefined ? {} : { authProvider }),
       ...(elicit === undefined ? {} : { elicit }),
     });
-    link = connected;
-    era = connected.era;
-    tools = await listTools(connected.client, { signal, timeoutMs });
+    link = made;
+    era = made.era;
+    tools = await listTools(made.client, { signal, timeoutMs });
     lastPingMs = Date.now();
     cameUp();
     become("ready");
-    refresh = () => void relist(connected, signal);
-    const health = watchHealth(connected, signal);
-    const over = await Promise.race([connected.closed, health.failed]);
+    tried.resolve();
+    refresh = () => void relist(made, signal);
+    const health = watchHealth(made, signal);
+    const over = await Promise.race([made.closed, health.failed]);
     health.stop();
     throw hubError("server_down", `The server "${serverId}" is gone: ${over}.`, { retryable: true });
   }
 
-  async function relist(connected: ServerLink, signal: AbortSignal): Promise<void> {
+  async function relist(listing: ServerLink, signal: AbortSignal): Promise<void> {
     try {
-      const listed = await listTools(connected.client, { signal, timeoutMs: deps.timeoutMs ?? START_TIMEOUT_MS });
-      if (link !== connected) return;
+      const listed = await listTools(listing.client, { signal, timeoutMs: deps.timeoutMs ?? START_TIMEOUT_MS });
+      if (link !== listing) return;
       tools = listed;
       become("ready");
     } catch (thrown) {
-      if (link !== connected || signal.aborted) return;
+      if (link !== listing || signal.aborted) return;
       note(thrown);
       become("degraded");
     }
   }
 
-  function watchHealth(connected: ServerLink, signal: AbortSignal): { failed: Promise<string>; stop: () => void } {
+  function watchHealth(watched: ServerLink, signal: AbortSignal): { failed: Promise<string>; stop: () => void } {
     const failed = Promise.withResolvers<string>();
     let missed = 0;
     const timer = setInterval(() => void look(), HEALTH_EVERY_MS);
@@ -188,7 +179,7 @@ export function createServerConnection(deps: ServerConnectionDeps): ServerConnec
     async function look(): Promise<void> {
       const options = { signal, timeout: HEALTH_TIMEOUT_MS };
       try {
-        await (connected.era === "modern" ? connected.client.discover(options) : connected.client.ping(options));
+        await (watched.era === "modern" ? watched.client.discover(options) : watched.client.ping(options));
         lastPingMs = Date.now();
         missed = 0;
         if (state === "degraded") become("ready");
@@ -214,8 +205,8 @@ export function createServerConnection(deps: ServerConnectionDeps): ServerConnec
     });
   }
 
-  function connectedClient(): Client {
-    if (link !== undefined && (state === "ready" || state === "degraded")) return link.client;
+  function connected(): ServerLink {
+    if (link !== undefined && (state === "ready" || state === "degraded")) return link;
     const again = nextTryMs === undefined ? "" : ` It is tried again at ${new Date(nextTryMs).toISOString()}.`;
     const why = errors.length === 0 ? "" : ` ${errors.at(-1) ?? ""}`;
     const details = { serverId, state };
@@ -224,41 +215,28 @@ export function createServerConnection(deps: ServerConnectionDeps): ServerConnec
 
   return {
     report,
-    client: connectedClient,
     wake: () => wakeUp(),
-    settled: () => firstOutcome.promise,
+    settled: () => tried.promise,
     start: () => {
       if (wanted !== undefined) return;
       wanted = new AbortController();
-      firstOutcome = Promise.withResolvers();
       living = live(wanted.signal);
     },
     stop: async () => {
       wanted?.abort();
       wanted = undefined;
-      firstOutcome.resolve();
+      tried.resolve();
       await link?.close().catch(() => undefined);
       await living;
     },
-    call: async ({ name, args, signal, timeoutMs, onProgress, onSent }) => {
+    call: async ({ name, args, signal, timeoutMs, onProgress }) => {
       const freeHub = await deps.hubSlots.take(signal);
       try {
         const free = await slots.take(signal);
         try {
-          if (state === "starting") await firstOutcome.promise;
+          if (state === "starting") await tried.promise;
           signal?.throwIfAborted();
-          const client = connectedClient();
-          onSent?.();
-          return await client.callTool(
-            { name, arguments: { ...args } },
-            {
-              timeout: timeoutMs ?? deps.timeoutMs ?? CALL_TIMEOUT_MS,
-              maxTotalTimeout: MAX_CALL_MS,
-              resetTimeoutOnProgress: true,
-              ...(signal === undefined ? {} : { signal }),
-              ...(onProgress === undefined ? {} : { onprogress: onProgress }),
-            },
-          );
+          return await send(connected(), { name, args, signal, timeoutMs, onProgress });
         } finally {
           free();
         }
@@ -266,5 +244,36 @@ export function createServerConnection(deps: ServerConnectionDeps): ServerConnec
         freeHub();
       }
     },
+  };
+
+  async function send({ client }: ServerLink, request: Request): Promise<McpResult> {
+    const { name, args, signal, timeoutMs, onProgress } = request;
+    try {
+      const result = await client.callTool(
+        { name, arguments: { ...args } },
+        {
+          timeout: timeoutMs ?? deps.timeoutMs ?? CALL_TIMEOUT_MS,
+          maxTotalTimeout: MAX_CALL_MS,
+          resetTimeoutOnProgress: true,
+          ...(signal === undefined ? {} : { signal }),
+          ...(onProgress === undefined ? {} : { onprogress: (progress) => onProgress(progressUpdate(progress)) }),
+        },
+      );
+      return { ...result, isError: result.isError === true } as McpResult;
+    } catch (thrown) {
+      if (signal?.aborted === true) throw thrown;
+      throw callFailure(thrown, { serverId, redact: deps.redact });
+    }
+  }
+}
+
+type Request = Pick<McpCall, "name" | "args"> & {
+  readonly [Key in "signal" | "timeoutMs" | "onProgress"]: McpCall[Key] | undefined;
+};
+
+function progressUpdate({ progress, total, message }: Progress): { fraction?: number; message?: string } {
+  return {
+    ...(total === undefined || total <= 0 ? {} : { fraction: Math.min(1, Math.max(0, progress / total)) }),
+    ...(message === undefined ? {} : { message }),
   };
 }

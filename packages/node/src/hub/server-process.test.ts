@@ -24,6 +24,9 @@ const STUBBORN = `
   }`;
 const stubborn: ServerCommand = { command: node, args: ["-e", STUBBORN], env: { SCRIPT: STUBBORN } };
 
+// Ending what does not want to end takes the grace that it is given.
+vi.setConfig({ testTimeout: 60_000 });
+
 describe("a server's process", () => {
   let folder: string;
   beforeEach(async () => {

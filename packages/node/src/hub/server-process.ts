@@ -65,8 +65,9 @@ export async function startServerProcess(
       resolve(signal === null ? exitInWords(code, command) : `it was ended by ${signal}`);
     });
   });
+  let wasKilled = false;
   const ended = leaderGone.then(async (how) => {
-    await clearGroup(group);
+    await clearGroup(group, wasKilled);
     guard.forget(group);
     return how;
   });
@@ -77,7 +78,7 @@ export async function startServerProcess(
     child.stdin?.end();
     if (!(await within(leaderGone, CLOSE_GRACE_MS))) {
       signalGroup(group, "SIGTERM");
-      if (!(await within(leaderGone, TERM_GRACE_MS))) signalGroup(group, "SIGKILL");
+      if (!(await within(leaderGone, TERM_GRACE_MS))) wasKilled = signalGroup(group, "SIGKILL");
     }
     await ended;
   }
@@ -91,9 +92,11 @@ function exitInWords(code: number | null, command: string): string {
 }
 
 /** Ends what a leader left behind. */
-async function clearGroup(group: number): Promise<void> {
-  if (!signalGroup(group, "SIGTERM")) return;
-  if (await emptied(group, TERM_GRACE_MS)) return;
+async function clearGroup(group: number, wasKilled: boolean): Promise<void> {
+  if (!wasKilled) {
+    if (!signalGroup(group, "SIGTERM")) return;
+    if (await emptied(group, TERM_GRACE_MS)) return;
+  }
   signalGroup(group, "SIGKILL");
   await emptied(group, KILL_GRACE_MS);
 }

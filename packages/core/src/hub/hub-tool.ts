@@ -1,0 +1,118 @@
+import { gateError } from "../errors/gate.ts";
+import { hubError } from "../errors/hub.ts";
+import { isErgonError } from "../errors/ergon-error.ts";
+import type { ListedTool, McpCall, McpResult } from "../ports/mcp-connector.ts";
+import type { MCPServerConfig } from "../schema/hub.ts";
+import type { Effects } from "../schema/tool.ts";
+import { adaptMcpTool } from "../tools/adapt/mcp-tool.ts";
+import type { Tool, ToolArgs, ToolRun } from "../tools/tool.ts";
+import { fingerprintOf, type ToolIdentity } from "./fingerprint.ts";
+
+/** A planner is shown this much of what a server says of its tool. */
+export const MAX_DESCRIPTION_CHARS = 4_000;
+/** Progress keeps a call alive beyond its server's time limit; nothing keeps it alive longer than this. */
+export const MAX_HUB_CALL_MS = 3_600_000;
+
+export type HubToolSource = {
+  readonly config: MCPServerConfig;
+  readonly version?: string;
+  readonly call: (request: McpCall) => Promise<McpResult>;
+  /** Waits until the server is back; false when it does not come back in time. */
+  readonly back: () => Promise<boolean>;
+};
+
+/** A server's tool as the gate calls it. */
+export function hubTool(name: string, listed: ListedTool, source: HubToolSource): Tool {
+  const { config } = source;
+  const identity = identityOf(listed, source);
+  const effects = effectsOf(listed, config);
+  const about = listed.description === "" ? `${listed.name}.` : listed.description;
+  const tool = {
+    name,
+    description: `${cut(about)} (of the MCP server "${config.name}")`,
+    serverId: config.id,
+    serverName: config.name,
+    parameters: listed.inputSchema,
+  };
+  const adapted = adaptMcpTool(tool, {
+    call: (args, run) => callServer({ name, listed, source, effects }, args, run),
+    effects,
+    timeoutMs: MAX_HUB_CALL_MS,
+    ...(listed.title === undefined ? {} : { title: listed.title }),
+    ...(listed.outputSchema === undefined ? {} : { outputSchema: listed.outputSchema }),
+  });
+  return { ...adapted, hub: { identity, fingerprint: fingerprintOf(identity), serverId: config.id } };
+}
+
+/** What annotations say counts only where the server is trusted: it writes them itself. */
+function effectsOf({ annotations }: ListedTool, { trusted }: MCPServerConfig): Effects {
+  if (trusted !== true) return "once";
+  if (annotations?.["readOnlyHint"] === true) return "read";
+  return annotations?.["idempotentHint"] === true ? "idempotent" : "once";
+}
+
+function identityOf(listed: ListedTool, { config, version }: HubToolSource): ToolIdentity {
+  const { name, title, description, inputSchema, outputSchema, annotations } = listed;
+  const { command, args, url } = config;
+  return {
+    name,
+    description,
+    inputSchema,
+    ...(title === undefined ? {} : { title }),
+    ...(outputSchema === undefined ? {} : { outputSchema }),
+    ...(annotations === undefined ? {} : { annotations }),
+    server: {
+      ...(command === undefined ? {} : { command }),
+      ...(args === undefined ? {} : { args }),
+      ...(url === undefined ? {} : { url }),
+      ...(version === undefined ? {} : { version }),
+    },
+  };
+}
+
+type Called = {
+  readonly name: string;
+  readonly listed: ListedTool;
+  readonly source: HubToolSource;
+  readonly effects: Effects;
+};
+
+async function callServer(called: Called, args: ToolArgs, run: ToolRun): Promise<unknown> {
+  const { name, listed, source, effects } = called;
+  const request: McpCall = {
+    name: listed.name,
+    args,
+    signal: run.signal,
+    onProgress: run.progress,
+    ...(source.config.timeoutMs === undefined ? {} : { timeoutMs: source.config.timeoutMs }),
+  };
+  try {
+    return outputOf(name, await source.call(request));
+  } catch (thrown) {
+    if (!isErgonError(thrown) || thrown.code !== "answer_lost" || run.signal.aborted) throw thrown;
+    if (effects === "once") {
+      const message = `${thrown.message} "${name}" may have taken effect.`;
+      throw gateError("outcome_unknown", message, { cause: thrown, details: { toolId: name } });
+    }
+    // Repeating does no harm, and most connections come back.
+    if (!(await source.back())) throw thrown;
+    return outputOf(name, await source.call(request));
+  }
+}
+
+/** Structured content where there is some, a lone text as text, and anything else as the blocks that came. */
+function outputOf(name: string, { content, structuredContent, isError }: McpResult): unknown {
+  if (isError) throw hubError("server_refused", textOf(content) ?? `"${name}" failed and did not say why.`);
+  if (structuredContent !== undefined) return structuredContent;
+  const [only] = content;
+  return content.length === 1 && only?.type === "text" ? (only.text ?? "") : { content };
+}
+
+function textOf(content: McpResult["content"]): string | undefined {
+  const texts = content.flatMap(({ type, text }) => (type === "text" && text !== undefined ? [text] : []));
+  return texts.length === 0 ? undefined : texts.join("\n");
+}
+
+function cut(text: string): string {
+  return text.length <= MAX_DESCRIPTION_CHARS ? text : `${text.slice(0, MAX_DESCRIPTION_CHARS)}…`;
+}

@@ -1,0 +1,75 @@
+import type { MCPServerConfig } from "../schema/hub.ts";
+import type { JsonObject, JsonSchema } from "../schema/json.ts";
+
+/*
+ * Connections to MCP servers, behind one type: how a server is started or reached, which protocol it speaks and how it is
+ * kept alive are the adapter's.
+ *
+ * M1  `start` returns at once; what comes of it is told by `onChange` and shown by `report`.
+ * M2  A server that falls is tried again for as long as it is wanted; after `stop` it never comes back.
+ * M3  Its tools stay listed while it is down.
+ * M4  A call is sent at most once. One that was not sent fails with `server_down` or `server_busy`; one that was sent and
+ *     whose answer never came with `answer_lost`; one that the server refused with `server_refused`.
+ */
+export type McpConnector = {
+  readonly open: (server: OpenServer) => McpConnection;
+};
+
+export type OpenServer = {
+  /** Every reference in it resolved. */
+  readonly config: MCPServerConfig;
+  /** Never shown to anybody, whatever the server prints. */
+  readonly secrets: readonly string[];
+  readonly onChange: (report: ConnectionReport) => void;
+};
+
+export type McpConnection = {
+  readonly report: () => ConnectionReport;
+  readonly start: () => void;
+  readonly stop: () => Promise<void>;
+  /** Resolves when it is ready or has failed once. */
+  readonly settled: () => Promise<void>;
+  /** Tries now instead of at `nextTryAt`. */
+  readonly wake: () => void;
+  readonly call: (request: McpCall) => Promise<McpResult>;
+};
+
+export type ConnectionState = "configured" | "starting" | "ready" | "degraded" | "down";
+
+export type ConnectionReport = {
+  readonly state: ConnectionState;
+  readonly tools: readonly ListedTool[];
+  readonly lastPing: string | null;
+  readonly nextTryAt?: string;
+  /** Newest last. */
+  readonly errors: readonly string[];
+  readonly protocol?: "legacy" | "modern";
+  readonly version?: string;
+  /** What it printed last. */
+  readonly log: readonly string[];
+};
+
+export type ListedTool = {
+  readonly name: string;
+  readonly title?: string;
+  readonly description: string;
+  readonly inputSchema: JsonSchema;
+  readonly outputSchema?: JsonSchema;
+  readonly annotations?: JsonObject;
+};
+
+export type McpCall = {
+  readonly name: string;
+  readonly args: Readonly<Record<string, unknown>>;
+  readonly signal?: AbortSignal;
+  readonly timeoutMs?: number;
+  readonly onProgress?: (update: { readonly fraction?: number; readonly message?: string }) => void;
+};
+
+export type McpResult = {
+  readonly content: readonly McpContent[];
+  readonly structuredContent?: unknown;
+  readonly isError: boolean;
+};
+
+export type McpContent = { readonly type: string; readonly text?: string };
