@@ -1,0 +1,189 @@
+import { chmod, mkdtemp, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { withoutServer, withServer, withServerField } from "./edit-servers.ts";
+import { expandServer } from "./expand-server.ts";
+import { importServers } from "./import-servers.ts";
+import { MAX_SERVERS_FILE_CHARS, readServers, type ServersFile } from "./read-servers.ts";
+import { openServersFile } from "./servers-file.ts";
+
+const PATIENCE = { timeout: 20_000, interval: 20 };
+
+const FILE = `{
+  // what we use every day
+  "servers": [
+    { "id": "files", "name": "files", "command": "npx", "args": ["-y", "files"], "enabled": true, "note": "ours" },
+    { "id": "web", "url": "https://example.org/mcp", "headers": { "Authorization": "Bearer \${WEB_TOKEN}" } }, // remote
+  ],
+  "toolApprovalRequired": true,
+}
+`;
+
+describe("reading mcp-servers.json", () => {
+  it("takes comments and trailing commas, and fills in what may be left out", () => {
+    const { servers, settings, problems } = readServers(FILE);
+    expect(problems).toEqual([]);
+    expect(servers.map(({ id, name, enabled }) => ({ id, name, enabled }))).toEqual([
+      { id: "files", name: "files", enabled: true },
+      { id: "web", name: "web", enabled: true },
+    ]);
+    expect(settings.toolApprovalRequired).toBe(true);
+  });
+
+  it("says the line and the column of what is wrong, and keeps the servers that are right", () => {
+    const { servers, problems } = readServers(`{ "servers": [
+  { "id": "a", "command": "a", "args": "one" },
+  { "id": "b", "command": "b" },
+  { "id": "b", "command": "b" },
+  { "id": "c" },
+  { "id": "d", "url": "file:///etc/passwd" }
+] }`);
+    expect(servers.map(({ id }) => id)).toEqual(["b"]);
+    expect(problems).toEqual([
+      expect.objectContaining({ place: "2:40", path: "/servers/0/args" }),
+      expect.objectContaining({ place: "4:11", message: 'The server at /servers/1 is "b" too.' }),
+      expect.objectContaining({ place: "5:3", message: 'A server has either a "command" or a "url".' }),
+      expect.objectContaining({ place: "6:23", path: "/servers/4/url" }),
+    ]);
+  });
+
+  it.each([
+    ["", "value expected"],
+    ["{", "It is not JSON"],
+    ["[]", "expected object"],
+    ['{"servers": {}}', "expected array"],
+    ["x".repeat(MAX_SERVERS_FILE_CHARS + 1), "more than"],
+  ])("refuses %.20j", (text, reason) => {
+    const { servers, problems } = readServers(text);
+    expect(servers).toEqual([]);
+    expect(problems[0]?.message).toContain(reason);
+  });
+});
+
+describe("references to the environment", () => {
+  const config = {
+    id: "web",
+    name: "web",
+    command: "run",
+    args: ["--key", "${KEY}"],
+    env: { A: "${env:KEY}", B: "${HOST:-localhost}" },
+    enabled: true,
+  };
+
+  it("are put in, and what they stand for is a secret", () => {
+    const { config: expanded, secrets, problem } = expandServer(config, { KEY: "k-123" });
+    expect(expanded).toMatchObject({ args: ["--key", "k-123"], env: { A: "k-123", B: "localhost" } });
+    expect(secrets).toContain("k-123");
+    expect(problem).toBeUndefined();
+  });
+
+  it.each([{}, { KEY: "" }])("that the environment does not have are named (%j)", (environment) => {
+    expect(expandServer(config, environment).problem).toBe(
+      "Its configuration needs ${KEY}, and the environment does not have it.",
+    );
+  });
+});
+
+describe("changing mcp-servers.json", () => {
+  it("keeps comments and fields that it does not know", () => {
+    const added = withServer(FILE, { id: "new", name: "new", command: "new", enabled: true });
+    const changed = withServerField(added, "files", "autoApprove", ["read_*"]);
+    const removed = withoutServer(changed, "web");
+    expect(removed).toContain("// what we use every day");
+    expect(removed).toContain('"note": "ours"');
+    expect(readServers(removed)).toMatchObject({
+      servers: [{ id: "files", autoApprove: ["read_*"] }, { id: "new" }],
+      problems: [],
+    });
+  });
+
+  it("begins a file that is not there", () => {
+    expect(readServers(withServer("", { id: "a", name: "a", command: "a", enabled: true })).servers).toHaveLength(1);
+  });
+
+  it("refuses to touch what it cannot read, a server that is there, and one that is not", () => {
+    const server = { id: "files", name: "files", command: "x", enabled: true };
+    expect(() => withServer("{ broken", server)).toThrow(expect.objectContaining({ code: "server_config_invalid" }));
+    expect(() => withServer(FILE, server)).toThrow(expect.objectContaining({ code: "server_duplicate" }));
+    expect(() => withoutServer(FILE, "nobody")).toThrow(expect.objectContaining({ code: "server_not_found" }));
+  });
+});
+
+describe("servers of other hosts", () => {
+  it("are taken from Claude's and Cursor's form", () => {
+    const { servers, notes } = importServers(
+      '{"mcpServers": {"fs": {"command": "npx", "args": ["-y", "fs"], "env": {"A": "1"}}, "web": {"url": "https://x.org", "disabled": true}, "odd": {}}}',
+    );
+    expect(servers).toEqual([
+      { id: "fs", name: "fs", command: "npx", args: ["-y", "fs"], env: { A: "1" }, enabled: true },
+      { id: "web", name: "web", url: "https://x.org", enabled: false },
+    ]);
+    expect(notes).toEqual([expect.stringContaining('"odd" was left out')]);
+  });
+
+  it("are taken from VS Code's form, what it asks for as a reference", () => {
+    const { servers, notes } = importServers(
+      '{"inputs": [{"id": "api-key"}], "servers": {"gh": {"type": "stdio", "command": "gh-mcp", "env": {"TOKEN": "${input:api-key}"}}}}',
+    );
+    expect(servers[0]?.env).toEqual({ TOKEN: "${API_KEY}" });
+    expect(notes).toEqual(['"gh" asks for "api-key": set API_KEY in the environment.']);
+  });
+
+  it("are refused when the file is something else", () => {
+    expect(importServers("[1]")).toMatchObject({
+      servers: [],
+      notes: [expect.stringContaining("no file of MCP servers")],
+    });
+  });
+});
+
+describe("the file on disk", () => {
+  let folder: string;
+  let path: string;
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), "ergon-servers-"));
+    path = join(folder, "mcp-servers.json");
+  });
+  afterEach(() => rm(folder, { recursive: true, force: true }));
+
+  it("has no servers when it is not there, and is made for its owner alone", async () => {
+    const file = openServersFile(path);
+    expect(await file.read()).toEqual({ servers: [], settings: {}, problems: [] });
+    await file.change((text) => withServer(text, { id: "a", name: "a", command: "a", enabled: true }));
+    expect((await stat(path)).mode & 0o777).toBe(0o600);
+    expect((await file.read()).servers).toHaveLength(1);
+  });
+
+  it("keeps its mode and its link when it is changed", async () => {
+    const real = join(folder, "real.json");
+    await writeFile(real, FILE);
+    await chmod(real, 0o644);
+    await symlink(real, path);
+    await openServersFile(path).change((text) => withoutServer(text, "web"));
+    expect((await stat(real)).mode & 0o777).toBe(0o644);
+    expect(readServers(await readFile(real, "utf8")).servers).toHaveLength(1);
+  });
+
+  it("takes many changes at once one after the other", async () => {
+    const file = openServersFile(path);
+    const ids = Array.from({ length: 20 }, (_, index) => `s${String(index)}`);
+    const add = (id: string) => file.change((text) => withServer(text, { id, name: id, command: id, enabled: true }));
+    await Promise.all(ids.map(add));
+    expect((await file.read()).servers.map(({ id }) => id)).toEqual(ids);
+  });
+
+  it("tells of what others wrote, and not of what it wrote itself", async () => {
+    await writeFile(path, FILE);
+    const file = openServersFile(path);
+    await file.read();
+    const told: ServersFile[] = [];
+    const stop = file.onChange((changed) => told.push(changed));
+    await file.change((text) => withServerField(text, "files", "enabled", false));
+    await new Promise((resolve) => setTimeout(resolve, 600));
+    expect(told).toEqual([]);
+    await writeFile(path, withoutServer(await readFile(path, "utf8"), "web"));
+    await vi.waitFor(() => expect(told.at(-1)?.servers.map(({ id }) => id)).toEqual(["files"]), PATIENCE);
+    stop();
+  });
+});

@@ -1,0 +1,61 @@
+import { hubError, type MCPServerConfig } from "@ergon/core";
+import { applyEdits, modify, parse as parseLoose, type JSONPath } from "jsonc-parser";
+import { readServers } from "./read-servers.ts";
+
+const EMPTY = '{\n  "servers": []\n}\n';
+const FORMAT = { formattingOptions: { insertSpaces: true, tabSize: 2 } };
+
+/*
+ * Changes to `mcp-servers.json` as text: comments, order and fields that we do not know stay as they were. None of these
+ * touches a file that cannot be read: it would be lost.
+ */
+
+export function withServer(text: string, config: MCPServerConfig): string {
+  const source = startingFrom(text);
+  const at = indexOf(source, config.id);
+  if (at >= 0)
+    throw hubError("server_duplicate", `There is a server "${config.id}" already.`, {
+      details: { serverId: config.id },
+    });
+  return edited(source, ["servers", -1], config, true);
+}
+
+export function withoutServer(text: string, serverId: string): string {
+  const source = startingFrom(text);
+  return edited(source, ["servers", known(source, serverId)], undefined);
+}
+
+/** A value of undefined takes the field away. */
+export function withServerField(text: string, serverId: string, field: keyof MCPServerConfig, value: unknown): string {
+  const source = startingFrom(text);
+  return edited(source, ["servers", known(source, serverId), field], value);
+}
+
+function startingFrom(text: string): string {
+  const source = text.trim() === "" ? EMPTY : text;
+  const [problem] = readServers(source).problems.filter(({ path }) => path === "" || path === "/servers");
+  if (problem === undefined) return source;
+  throw hubError(
+    "server_config_invalid",
+    `The file cannot be changed before it is right: ${problem.place}: ${problem.message}`,
+    {
+      details: { problems: [problem] },
+    },
+  );
+}
+
+function edited(source: string, path: JSONPath, value: unknown, isArrayInsertion = false): string {
+  return applyEdits(source, modify(source, path, value, { ...FORMAT, isArrayInsertion }));
+}
+
+function known(source: string, serverId: string): number {
+  const at = indexOf(source, serverId);
+  if (at >= 0) return at;
+  throw hubError("server_not_found", `The configuration has no server "${serverId}".`, { details: { serverId } });
+}
+
+/** By its place in the file, where servers with problems count too. */
+function indexOf(source: string, serverId: string): number {
+  const servers = (parseLoose(source) as { servers?: readonly { id?: unknown }[] }).servers ?? [];
+  return servers.findIndex((server) => server?.id === serverId);
+}
