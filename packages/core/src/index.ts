@@ -1,4 +1,5 @@
 export { ActionResponse } from "./schema/action.ts";
+export { Approval, ApprovalState, ToolChange, ToolGrant } from "./schema/approval.ts";
 export { BlobRef, INLINE_LIMIT_BYTES, isBlobRef, JSON_MEDIA_TYPE } from "./schema/blob.ts";
 export { EnergyCause, EnergyRow, EnergyState, EnergyStatus } from "./schema/energy.ts";
 export { ErrorRecord, Problem } from "./schema/error.ts";
@@ -297,7 +298,7 @@ export type { Attempt } from "./planner/run-turn.ts";
 export { type ChatInvocation, generateEmbedding, invokeChatModel } from "./planner/spec-functions.ts";
 export type { ModelCall, Warning } from "./planner/trace.ts";
 export { backoffMs } from "./hub/backoff.ts";
-export { changesBetween, fingerprintOf, type ToolChange, type ToolIdentity } from "./hub/fingerprint.ts";
+export { changesBetween, fingerprintOf, type ToolIdentity } from "./hub/fingerprint.ts";
 export { matchesGlob } from "./hub/glob.ts";
 export { showHidden } from "./hub/hidden-text.ts";
 export { hubToolName, nameTools, refuseSharedPart, serverPart } from "./hub/names.ts";
@@ -319,3 +320,11 @@ export type {
   McpResult,
   OpenServer,
 } from "./ports/mcp-connector.ts";
+export {
+  type ApprovalAnswer,
+  type ApprovalQuery,
+  type ApprovalStore,
+  MAX_ANSWERED_APPROVALS,
+  MAX_PENDING_APPROVALS,
+} from "./ports/approval-store.ts";
+export { approvalsFull, createMemoryApprovalStore, refuseAnswered, sortKey } from "./memory/approval-store.ts";

@@ -10,6 +10,10 @@ export const HUB_ERROR_CODES = [
   "server_busy",
   "server_refused",
   "answer_lost",
+  "approval_not_found",
+  "approval_decided",
+  "approval_expired",
+  "approvals_full",
 ] as const;
 export type HubErrorCode = (typeof HUB_ERROR_CODES)[number];
 

@@ -1,4 +1,5 @@
 import { canonicalJson, sha256Hex } from "../schema/hash.ts";
+import type { ToolChange } from "../schema/approval.ts";
 import type { Json, JsonObject } from "../schema/json.ts";
 import { showHidden } from "./hidden-text.ts";
 
@@ -21,8 +22,6 @@ export type ToolIdentity = {
 export function fingerprintOf(identity: ToolIdentity): string {
   return sha256Hex(canonicalJson(identity));
 }
-
-export type ToolChange = { readonly field: string; readonly before: string; readonly after: string };
 
 /** Longer texts are cut where they are shown, not where they are compared. */
 export const MAX_SHOWN_CHARS = 4_000;

@@ -1,4 +1,3 @@
-import type { SQLInputValue } from "node:sqlite";
 import {
   LoopAlreadyExistsError,
   type LoopKeeping,
@@ -8,11 +7,9 @@ import {
   type LoopSummary,
   MAX_LOOP_OWNERS,
   RECENT_SCORES,
-  storeError,
 } from "@ergon/core";
-import { type DatabaseSchema, openDatabase } from "./open-database.ts";
-import { createReader } from "./reader.ts";
-import { fromSqlite } from "./sqlite-errors.ts";
+import type { DatabaseSchema } from "./open-database.ts";
+import { openSmallDatabase } from "./small-database.ts";
 
 export type SqliteLoopOptions = LoopKeeping & {
   /** A file of its own, or ":memory:". */
@@ -21,22 +18,7 @@ export type SqliteLoopOptions = LoopKeeping & {
 
 /** Loops that outlive the process. Scores are rows of their own: a decision costs the same however many there are. */
 export function openSqliteLoopStore({ path, keepPerOwner, maxOwners = MAX_LOOP_OWNERS }: SqliteLoopOptions): LoopStore {
-  const db = openDatabase({ path, schema: SCHEMA });
-  const { all } = createReader(db);
-  const run = (sql: string, ...values: readonly SQLInputValue[]): void => void all(sql, ...values);
-
-  async function acting<T>(doing: string, act: () => T): Promise<T> {
-    if (!db.isOpen) throw storeError("store_closed", "The loop store is closed.");
-    try {
-      db.exec("BEGIN IMMEDIATE");
-      const result = act();
-      db.exec("COMMIT");
-      return result;
-    } catch (thrown) {
-      if (db.isTransaction) db.exec("ROLLBACK");
-      throw fromSqlite(thrown, doing);
-    }
-  }
+  const { all, run, acting, close } = openSmallDatabase({ path, schema: SCHEMA, what: "loop store" });
 
   const heardOf = (owner: string): void =>
     run(
@@ -108,9 +90,7 @@ export function openSqliteLoopStore({ path, keepPerOwner, maxOwners = MAX_LOOP_O
         );
         return { ...summaryOf(row), status, iteration, current_score: score };
       }),
-    close: async () => {
-      if (db.isOpen) db.close();
-    },
+    close,
   };
 }
 

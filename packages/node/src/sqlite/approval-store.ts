@@ -1,0 +1,141 @@
+import {
+  Approval,
+  approvalsFull,
+  type ApprovalStore,
+  MAX_ANSWERED_APPROVALS,
+  MAX_PENDING_APPROVALS,
+  refuseAnswered,
+  sortKey,
+  ToolGrant,
+} from "@ergon/core";
+import type { DatabaseSchema } from "./open-database.ts";
+import { openSmallDatabase } from "./small-database.ts";
+
+/** Approvals that outlive the process, in a file of their own. An answer is on the disk before anybody acts on it. */
+export function openSqliteApprovalStore({ path }: { readonly path: string }): ApprovalStore {
+  const { all, run, acting, close } = openSmallDatabase({
+    path,
+    schema: SCHEMA,
+    what: "approval store",
+    durable: true,
+  });
+
+  const find = (id: string): Approval | undefined => {
+    const [row] = all<TextRow>("SELECT text FROM approvals WHERE id = ?", id);
+    return row === undefined ? undefined : Approval.parse(JSON.parse(row.text));
+  };
+  const put = (approval: Approval): Approval => {
+    const { id, owner, state, expiresAt } = approval;
+    const values = [id, owner, state, sortKey(approval), expiresAt, JSON.stringify(approval)];
+    run(
+      "INSERT OR REPLACE INTO approvals (id, owner, state, sort_key, expires_at, text) VALUES (?, ?, ?, ?, ?, ?)",
+      ...values,
+    );
+    return approval;
+  };
+  const forgetOldest = (): void =>
+    run(
+      `DELETE FROM approvals WHERE id IN (SELECT id FROM approvals WHERE state <> 'pending'
+         ORDER BY sort_key DESC LIMIT -1 OFFSET ? + 0)`,
+      MAX_ANSWERED_APPROVALS,
+    );
+
+  return {
+    ask: (approval) =>
+      acting("asking for an approval", () => {
+        const asked = find(approval.id);
+        if (asked !== undefined) return asked;
+        const [pending] = all<{ n: number }>(
+          "SELECT count(*) AS n FROM approvals WHERE owner = ? AND state = 'pending'",
+          approval.owner,
+        );
+        if ((pending?.n ?? 0) >= MAX_PENDING_APPROVALS) throw approvalsFull();
+        return put(approval);
+      }),
+    read: (id) => acting("reading an approval", () => find(id)),
+    list: ({ owner, state, limit, cursor }) =>
+      acting("listing approvals", () => {
+        const rows = all<TextRow & { sort_key: string }>(
+          `SELECT text, sort_key FROM approvals
+           WHERE (?1 IS NULL OR owner = ?1) AND (?2 IS NULL OR state = ?2) AND (?3 IS NULL OR sort_key < ?3)
+           ORDER BY sort_key DESC LIMIT ?4 + 0`,
+          owner ?? null,
+          state ?? null,
+          cursor ?? null,
+          limit + 1,
+        );
+        const items = rows.slice(0, limit).map(({ text }) => Approval.parse(JSON.parse(text)));
+        const last = rows[limit - 1];
+        return rows.length > limit && last !== undefined ? { items, nextCursor: last.sort_key } : { items };
+      }),
+    answer: (id, { approved, by, at, feedback }) =>
+      acting("answering an approval", () => {
+        const asked = find(id);
+        if (asked === undefined) return undefined;
+        refuseAnswered(asked, at);
+        const state = approved ? "approved" : "denied";
+        const said = feedback === undefined ? {} : { feedback };
+        const answered = put({ ...asked, state, decidedAt: at, decidedBy: by, ...said });
+        forgetOldest();
+        return answered;
+      }),
+    expire: (at, limit) =>
+      acting("ending approvals", () => {
+        const over = all<TextRow>(
+          "SELECT text FROM approvals WHERE state = 'pending' AND expires_at <= ? ORDER BY expires_at LIMIT ? + 0",
+          at,
+          limit,
+        );
+        const ended = over.map(({ text }) =>
+          put({ ...Approval.parse(JSON.parse(text)), state: "expired", decidedAt: at }),
+        );
+        forgetOldest();
+        return ended;
+      }),
+    readGrant: (toolId) =>
+      acting("reading a grant", () => {
+        const [row] = all<TextRow>("SELECT text FROM grants WHERE tool_id = ?", toolId);
+        return row === undefined ? undefined : ToolGrant.parse(JSON.parse(row.text));
+      }),
+    putGrant: (grant) =>
+      acting("keeping a grant", () =>
+        run("INSERT OR REPLACE INTO grants (tool_id, text) VALUES (?, ?)", grant.toolId, JSON.stringify(grant)),
+      ),
+    removeGrant: (toolId) =>
+      acting(
+        "removing a grant",
+        () => all("DELETE FROM grants WHERE tool_id = ? RETURNING tool_id", toolId).length > 0,
+      ),
+    close,
+  };
+}
+
+type TextRow = { readonly text: string };
+
+/** "Erga" in the file's header. */
+const SCHEMA: DatabaseSchema = {
+  applicationId: 0x45726761,
+  migrations: [
+    {
+      version: 1,
+      sql: `
+CREATE TABLE approvals (
+  id TEXT PRIMARY KEY,
+  owner TEXT NOT NULL,
+  state TEXT NOT NULL,
+  sort_key TEXT NOT NULL,
+  expires_at TEXT NOT NULL,
+  text TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE INDEX approvals_by_state ON approvals (state, sort_key);
+CREATE INDEX approvals_by_owner ON approvals (owner, state);
+CREATE INDEX approvals_by_end ON approvals (state, expires_at);
+
+CREATE TABLE grants (
+  tool_id TEXT PRIMARY KEY,
+  text TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+`,
+    },
+  ],
+};
