@@ -48,3 +48,10 @@ export {
   TokenInfo,
   TokenName,
 } from "./tokens/token-book.ts";
+export { createMcpConnector } from "./hub/connector.ts";
+export { withoutServer, withServer, withServerField } from "./hub/config/edit-servers.ts";
+export { expandServer } from "./hub/config/expand-server.ts";
+export { importServers, type ImportedServers } from "./hub/config/import-servers.ts";
+export type { FileProblem, ServersFile } from "./hub/config/read-servers.ts";
+export { openServersFile, type WatchedServersFile } from "./hub/config/servers-file.ts";
+export { openSqliteApprovalStore } from "./sqlite/approval-store.ts";

@@ -1,7 +1,7 @@
 import { ErgonError, type ErrorOptions } from "./ergon-error.ts";
 
 /** Every way in which the hub refuses, or a server lets a call down. */
-export const HUB_ERROR_CODES = [
+const HUB_ERROR_CODES = [
   "server_name_invalid",
   "server_duplicate",
   "server_not_found",

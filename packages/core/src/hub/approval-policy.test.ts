@@ -82,7 +82,7 @@ describe("who is asked about a server's tool", () => {
 
 function asked(more: Partial<Asked> = {}, tool: ToolIdentity = identity): Asked {
   return {
-    hub: { serverId: "files", fingerprint: fingerprintOf(tool), identity: tool as never },
+    hub: { serverId: "files", fingerprint: fingerprintOf(tool), identity: tool },
     server: { id: "files" },
     rules: [],
     approvalRequired: true,
@@ -94,7 +94,7 @@ function grantOf(tool: ToolIdentity): NonNullable<Asked["grant"]> {
   return {
     toolId: "files_write_file",
     fingerprint: fingerprintOf(tool),
-    identity: tool as never,
+    identity: tool,
     grantedAt: "2026-01-01T00:00:00.000Z",
     grantedBy: "ada",
   };

@@ -22,8 +22,6 @@ export const ApprovalRule = z.strictObject({
 });
 export type ApprovalRule = z.infer<typeof ApprovalRule>;
 
-export const MAX_APPROVAL_RULES = 1_000;
-
 export type Asked = {
   readonly hub: HubFacts;
   readonly server: Pick<MCPServerConfig, "id" | "autoApprove" | "trusted">;

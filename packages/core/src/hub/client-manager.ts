@@ -18,12 +18,12 @@ import type { Tool } from "../tools/tool.ts";
 import { hubTool } from "./hub-tool.ts";
 import { nameTools, refuseSharedPart, serverPart } from "./names.ts";
 
-export const MAX_SERVERS = 200;
+const MAX_SERVERS = 200;
 /** So many servers are started at once; the rest wait their turn. */
-export const START_CONCURRENCY = 8;
+const START_CONCURRENCY = 8;
 /** How long a repeated call waits for a server that fell. */
 const BACK_PATIENCE_MS = 15_000;
-export const MAX_STATUS_ERRORS = 20;
+const MAX_STATUS_ERRORS = 20;
 
 /** Spec 5's status, and what people ask next. */
 export type HubServerStatus = ServerStatus & {
@@ -91,7 +91,7 @@ export class MCPClientManager {
         return undefined;
       }
     });
-    await Promise.all(connections.map((connection) => connection?.settled()));
+    await Promise.all(connections.flatMap((connection) => (connection === undefined ? [] : [connection.settled()])));
   }
 
   discoverTools(): Promise<MCPTool[]> {
@@ -175,7 +175,7 @@ export class MCPClientManager {
     const places = [...this.#places.values()];
     this.#places.clear();
     for (const place of places) this.#register(place, []);
-    await Promise.all(places.map(({ connection }) => connection?.stop()));
+    await Promise.all(places.flatMap(({ connection }) => (connection === undefined ? [] : [connection.stop()])));
   }
 
   #take(wanted: WantedServer): McpConnection | undefined {

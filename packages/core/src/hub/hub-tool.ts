@@ -9,9 +9,9 @@ import type { Tool, ToolArgs, ToolRun } from "../tools/tool.ts";
 import { fingerprintOf, type ToolIdentity } from "./fingerprint.ts";
 
 /** A planner is shown this much of what a server says of its tool. */
-export const MAX_DESCRIPTION_CHARS = 4_000;
+const MAX_DESCRIPTION_CHARS = 4_000;
 /** Progress keeps a call alive beyond its server's time limit; nothing keeps it alive longer than this. */
-export const MAX_HUB_CALL_MS = 3_600_000;
+const MAX_HUB_CALL_MS = 3_600_000;
 
 export type HubToolSource = {
   readonly config: MCPServerConfig;

@@ -14,7 +14,7 @@ export const MAX_SERVER_PART = 24;
 const HASH_CHARS = 8;
 
 /** Names that Ergon's own tools begin with. */
-export const RESERVED_SERVER_PARTS: readonly string[] = ["mcp", "plan"];
+const RESERVED_SERVER_PARTS: readonly string[] = ["mcp", "plan"];
 
 /** The server's part of its tools' names. */
 export function serverPart(serverName: string): string {

@@ -7,8 +7,10 @@ import type {
   ElicitResult,
   OAuthClientProvider,
   PriorDiscovery,
+  StreamableHTTPClientTransportOptions,
   Transport,
 } from "@modelcontextprotocol/client";
+import type * as sdkTypes from "@modelcontextprotocol/client";
 import { hubError } from "@ergon/core";
 import type { Guard } from "./guard.ts";
 import { createPipeTransport } from "./pipe-transport.ts";
@@ -48,9 +50,9 @@ export type ServerLink = {
   readonly close: () => Promise<void>;
 };
 
-export const CLIENT_NAME = "ergon";
+const CLIENT_NAME = "ergon";
 const LIST_CHANGED_SETTLE_MS = 200;
-export const MAX_LIST_PAGES = 50;
+const MAX_LIST_PAGES = 50;
 /** Some old servers never answer what they do not know; waiting longer for them helps nobody. */
 const PROBE_TIMEOUT_MS = 5_000;
 /** Rounds of questions that one call may ask. */
@@ -70,7 +72,7 @@ export async function connectServer(options: ConnectionOptions): Promise<ServerL
   }
 }
 
-type Sdk = typeof import("@modelcontextprotocol/client");
+type Sdk = typeof sdkTypes;
 
 async function attempt(sdk: Sdk, options: ConnectionOptions, era: ServerEra | undefined): Promise<ServerLink> {
   const { address, signal, timeoutMs } = options;
@@ -105,9 +107,17 @@ async function attempt(sdk: Sdk, options: ConnectionOptions, era: ServerEra | un
   } catch (thrown) {
     if (!speaksOnlySse(sdk, thrown)) throw thrown;
     signal.throwIfAborted();
-    const transport = new sdk.SSEClientTransport(new URL(url), { requestInit, fetch, ...auth });
+    const transport = new (oldTransport(sdk))(new URL(url), { requestInit, fetch, ...auth });
     return greet(sdk, { ...options, timeoutMs }, { transport, era: "legacy", whyClosed });
   }
+}
+
+type OldTransport = new (url: URL, options: StreamableHTTPClientTransportOptions) => Transport;
+
+/** The SDK would rather that nobody used it; servers that speak nothing else are still out there. */
+function oldTransport(sdk: Sdk): OldTransport {
+  const { SSEClientTransport } = sdk as Record<string, unknown>;
+  return SSEClientTransport as OldTransport;
 }
 
 type Greeting = {

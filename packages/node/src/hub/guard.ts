@@ -6,7 +6,7 @@ import type { Writable } from "node:stream";
 /** What the groups get to end by themselves, before they are killed. */
 const GRACE_SECONDS = 2;
 /** A guard that something ends is started again; one that ends at once each time is not worth more tries. */
-export const MAX_GUARD_STARTS = 20;
+const MAX_GUARD_STARTS = 20;
 
 const SCRIPT = `
 trap '' INT TERM HUP
@@ -36,7 +36,7 @@ export function createGuard(): Guard {
   let starts = 0;
 
   function start(): Writable {
-    if (shell?.stdin != null && shell.exitCode === null && shell.signalCode === null) return shell.stdin;
+    if (shell?.exitCode === null && shell.signalCode === null && shell.stdin !== null) return shell.stdin;
     if (starts >= MAX_GUARD_STARTS) throw new Error("The guard of server processes ends whenever it is started.");
     starts += 1;
     const started = spawn("/bin/sh", ["-c", SCRIPT], { detached: true, stdio: ["pipe", "ignore", "ignore"] });

@@ -19,10 +19,10 @@ let tools = ["echo", "crash", "silent", "huge", "flood", "change", "whoami"].map
 
 if (kind === "reads") tools.push({ ...tool("crash_once"), annotations: { readOnlyHint: true } });
 if (kind === "exits") {
-  console.error(detail === "" ? "no licence" : detail);
+  process.stderr.write(`${detail === "" ? "no licence" : detail}\n`);
   process.exit(7);
 }
-if (kind === "noisy") console.log("starting up …");
+if (kind === "noisy") process.stdout.write("starting up …\n");
 if (kind !== "hangs") createInterface({ input: process.stdin }).on("line", (line) => take(JSON.parse(line) as Message));
 else process.stdin.resume();
 if (kind === "stays") setInterval(() => undefined, 1_000);
@@ -59,6 +59,8 @@ function call(id: Message["id"], name: string, args: Record<string, unknown>): v
       if (existsSync(detail)) return answer(id, { content: [{ type: "text", text: "read" }] });
       writeFileSync(detail, "");
       return process.exit(9);
+    case "refused":
+      return send({ id, error: { code: -32602, message: "There is no such tool." } });
     case "silent":
       return;
     case "huge":

@@ -2,7 +2,7 @@ import type { Client } from "@modelcontextprotocol/client";
 import { hubError, type ListedTool } from "@ergon/core";
 
 export const MAX_SERVER_TOOLS = 1_000;
-export const MAX_LIST_CHARS = 5 * 1024 * 1024;
+const MAX_LIST_CHARS = 5 * 1024 * 1024;
 
 type Listed = Awaited<ReturnType<Client["listTools"]>>["tools"][number];
 

@@ -2,9 +2,9 @@ import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
 import type { ServerProcess } from "./server-process.ts";
 
 /** A longer line is no message that anybody waits for. */
-export const MAX_FRAME_BYTES = 16 * 1024 * 1024;
+const MAX_FRAME_BYTES = 16 * 1024 * 1024;
 /** Lines that are no message, as servers print by mistake, are passed over; one that prints nothing else is ended. */
-export const MAX_BAD_LINES = 100;
+const MAX_BAD_LINES = 100;
 
 /**
  * The protocol over a server's pipes, one JSON document a line. The SDK's own transport starts and ends the process

@@ -35,15 +35,15 @@ export type ServerConnectionDeps = Pick<ConnectionOptions, "address" | "guard" |
   readonly onChange: (report: ConnectionReport) => void;
 };
 
-export const START_TIMEOUT_MS = 60_000;
-export const CALL_TIMEOUT_MS = 60_000;
+const START_TIMEOUT_MS = 60_000;
+const CALL_TIMEOUT_MS = 60_000;
 /** Progress keeps a call alive; nothing keeps it alive longer than this. */
-export const MAX_CALL_MS = 3_600_000;
-export const HEALTH_EVERY_MS = 30_000;
+const MAX_CALL_MS = 3_600_000;
+const HEALTH_EVERY_MS = 30_000;
 const HEALTH_TIMEOUT_MS = 10_000;
 /** Silent for so many checks in a row, a server is started anew. */
-export const MAX_MISSED_CHECKS = 3;
-export const MAX_KEPT_ERRORS = 10;
+const MAX_MISSED_CHECKS = 3;
+const MAX_KEPT_ERRORS = 10;
 
 export function createServerConnection(deps: ServerConnectionDeps): McpConnection {
   const { serverId, logger, onChange } = deps;
@@ -259,7 +259,7 @@ export function createServerConnection(deps: ServerConnectionDeps): McpConnectio
           ...(onProgress === undefined ? {} : { onprogress: (progress) => onProgress(progressUpdate(progress)) }),
         },
       );
-      return { ...result, isError: result.isError === true } as McpResult;
+      return { ...result, isError: result.isError === true };
     } catch (thrown) {
       if (signal?.aborted === true) throw thrown;
       throw callFailure(thrown, { serverId, redact: deps.redact });

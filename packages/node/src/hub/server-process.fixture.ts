@@ -3,5 +3,5 @@ import { createGuard } from "./guard.ts";
 import { startServerProcess, type ServerCommand } from "./server-process.ts";
 
 const server = await startServerProcess(JSON.parse(process.argv[2] ?? "") as ServerCommand, createGuard());
-server.stdout.once("data", (data) => console.log(JSON.stringify([server.pid, Number(String(data))])));
+server.stdout.once("data", (data) => process.stdout.write(`${JSON.stringify([server.pid, Number(String(data))])}\n`));
 setInterval(() => undefined, 60_000);

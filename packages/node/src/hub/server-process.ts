@@ -30,8 +30,8 @@ export type ServerProcess = {
 };
 
 /** After its input was closed, as the protocol has it. */
-export const CLOSE_GRACE_MS = 1_500;
-export const TERM_GRACE_MS = 1_500;
+const CLOSE_GRACE_MS = 1_500;
+const TERM_GRACE_MS = 1_500;
 /** A killed process is gone at once; one that cannot be killed is not waited for. */
 const KILL_GRACE_MS = 1_000;
 const POLL_MS = 20;

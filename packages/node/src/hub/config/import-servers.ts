@@ -8,7 +8,7 @@ export type ImportedServers = {
   readonly notes: readonly string[];
 };
 
-export const MAX_IMPORTED = 100;
+const MAX_IMPORTED = 100;
 
 /**
  * Reads servers as other hosts keep them: `mcpServers` (Claude, Cursor) or `servers` with `inputs` (VS Code). What is

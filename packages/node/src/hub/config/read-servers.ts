@@ -10,7 +10,7 @@ import {
 import { z } from "zod";
 
 export const MAX_SERVERS_FILE_CHARS = 1024 * 1024;
-export const MAX_FILE_PROBLEMS = 100;
+const MAX_FILE_PROBLEMS = 100;
 
 /** `place` is `line:column`, both from 1. */
 export type FileProblem = { readonly place: string; readonly path: string; readonly message: string };
@@ -52,7 +52,7 @@ export function readServers(text: string): ServersFile {
     if (first !== undefined)
       return note(["servers", index, "id"], `The server at /servers/${String(first)} is "${config.id}" too.`);
     ids.set(config.id, index);
-    read.push(config as MCPServerConfig);
+    read.push(config);
   });
   return { servers: read, settings, problems: problems.slice(0, MAX_FILE_PROBLEMS) };
 }

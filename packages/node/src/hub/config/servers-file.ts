@@ -5,7 +5,7 @@ import { hubError, toErgonError } from "@ergon/core";
 import { readServers, type ServersFile } from "./read-servers.ts";
 
 /** Editors write in several steps. */
-export const SETTLE_MS = 200;
+const SETTLE_MS = 200;
 
 export type WatchedServersFile = {
   readonly path: string;

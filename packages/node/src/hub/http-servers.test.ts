@@ -1,0 +1,156 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { createServer, type RequestListener } from "node:http";
+import { createRequire } from "node:module";
+import type { AddressInfo } from "node:net";
+import { silentLogger, type McpConnection } from "@ergon/core";
+import { toNodeHandler } from "@modelcontextprotocol/node";
+import { createMcpHandler, McpServer } from "@modelcontextprotocol/server";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { z } from "zod";
+import { createMcpConnector } from "./connector.ts";
+import { MAX_REDIRECTS } from "./same-origin-fetch.ts";
+
+vi.setConfig({ testTimeout: 60_000 });
+const PATIENCE = { timeout: 30_000, interval: 50 };
+const require = createRequire(import.meta.url);
+
+const closing: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const close of closing.splice(0).reverse()) await close();
+});
+
+describe("a server behind a web address", () => {
+  it.each(["streamableHttp", "sse"])("is spoken to by %s, as the published server does it", async (transport) => {
+    const port = await freePort();
+    const file = require.resolve("@modelcontextprotocol/server-everything/dist/index.js");
+    const env = { ...process.env, PORT: String(port) };
+    const child: ChildProcess = spawn(process.execPath, [file, transport], { env, stdio: "ignore" });
+    closing.push(async () => {
+      child.kill("SIGKILL");
+      await once(child, "exit");
+    });
+    const url = `http://127.0.0.1:${String(port)}/${transport === "sse" ? "sse" : "mcp"}`;
+    await vi.waitFor(() => fetch(url, { method: "DELETE" }), PATIENCE);
+    const connection = opened(url);
+    await connection.settled();
+    expect(connection.report()).toMatchObject({ state: "ready", protocol: "legacy" });
+    const result = await connection.call({ name: "echo", args: { message: "hello" } });
+    expect(JSON.stringify(result)).toContain("hello");
+  });
+
+  it("is spoken to by the newer protocol where it has it, with the headers of its configuration", async () => {
+    const seen: (string | undefined)[] = [];
+    const answer = toNodeHandler(createMcpHandler(adder));
+    const url = await served(async (request, response) => {
+      seen.push(request.headers["x-api-key"] as string | undefined);
+      await answer(request as Parameters<typeof answer>[0], response);
+    });
+    const connection = opened(url, { "X-Api-Key": "canary-key" });
+    await connection.settled();
+    expect(connection.report()).toMatchObject({ state: "ready", protocol: "modern", version: "2.0.0" });
+    const result = await connection.call({ name: "add", args: { a: 2, b: 3 } });
+    expect(result).toMatchObject({ structuredContent: { sum: 5 }, isError: false });
+    expect(new Set(seen)).toEqual(new Set(["canary-key"]));
+  });
+
+  it("does not get its keys sent elsewhere by a redirect", async () => {
+    let stolen = 0;
+    const thief = await served((_, response) => {
+      stolen += 1;
+      response.end("{}");
+    });
+    const url = await served((_, response) => {
+      response.writeHead(307, { location: thief }).end();
+    });
+    const connection = opened(url, { "X-Api-Key": "canary-key" });
+    await connection.settled();
+    expect(connection.report()).toMatchObject({ state: "down", errors: [expect.stringContaining("not followed")] });
+    expect(stolen).toBe(0);
+  });
+
+  it.each([
+    [MAX_REDIRECTS, "ready"],
+    [MAX_REDIRECTS + 1, "down"],
+  ])("that sends its callers on %i times within itself is %s", async (times, state) => {
+    const answer = toNodeHandler(createMcpHandler(adder));
+    const url = await served(async (request, response) => {
+      const hops = Number(new URL(request.url ?? "", "http://x").searchParams.get("hops") ?? "0");
+      if (hops < times) return void response.writeHead(307, { location: `/mcp?hops=${String(hops + 1)}` }).end();
+      await answer(request as Parameters<typeof answer>[0], response);
+    });
+    const connection = opened(url);
+    await connection.settled();
+    expect(connection.report().state).toBe(state);
+  });
+
+  it.each([
+    [500, "down"],
+    [503, "down"],
+  ])("that answers %i is %s, and is tried again", async (status, state) => {
+    const url = await served((_, response) => response.writeHead(status).end("no"));
+    const connection = opened(url);
+    await connection.settled();
+    expect(connection.report()).toMatchObject({ state, nextTryAt: expect.any(String) });
+  });
+
+  it("is found again after it was away", async () => {
+    const answer = toNodeHandler(createMcpHandler(adder));
+    let isAway = false;
+    const url = await served(async (request, response) => {
+      if (isAway) return void request.socket.destroy();
+      await answer(request as Parameters<typeof answer>[0], response);
+    });
+    const connection = opened(url);
+    await connection.settled();
+    isAway = true;
+    await expect(connection.call({ name: "add", args: { a: 1, b: 1 } })).rejects.toMatchObject({ code: "answer_lost" });
+    isAway = false;
+    expect(await connection.call({ name: "add", args: { a: 1, b: 1 } })).toMatchObject({
+      structuredContent: { sum: 2 },
+    });
+  });
+});
+
+function adder(): McpServer {
+  const server = new McpServer({ name: "modern", version: "2.0.0" });
+  const shape = {
+    description: "Adds two numbers.",
+    inputSchema: z.object({ a: z.number(), b: z.number() }),
+    outputSchema: z.object({ sum: z.number() }),
+  };
+  server.registerTool("add", shape, ({ a, b }) => ({
+    content: [{ type: "text", text: String(a + b) }],
+    structuredContent: { sum: a + b },
+  }));
+  return server;
+}
+
+function opened(url: string, headers: Readonly<Record<string, string>> = {}): McpConnection {
+  const connector = createMcpConnector({ logger: silentLogger });
+  const config = { id: "web", name: "web", url, headers, enabled: true };
+  const connection = connector.open({ config, secrets: [], onChange: () => undefined });
+  closing.push(connection.stop);
+  connection.start();
+  return connection;
+}
+
+async function served(listener: (...args: Parameters<RequestListener>) => unknown): Promise<string> {
+  const server = createServer((request, response) => void listener(request, response));
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  closing.push(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return `http://127.0.0.1:${String((server.address() as AddressInfo).port)}/mcp`;
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, "close");
+  return port;
+}

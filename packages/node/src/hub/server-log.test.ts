@@ -1,0 +1,28 @@
+import { describe, expect, it } from "vitest";
+import { createServerLog, MAX_LOG_LINE_CHARS, MAX_LOG_LINES } from "./server-log.ts";
+
+describe("what a server printed", () => {
+  it("is kept line by line, however it came, the last line too that has no end yet", () => {
+    const log = createServerLog();
+    log.add("one\ntw");
+    log.add("o\n\nthr");
+    log.add("ee");
+    expect(log.lines()).toEqual(["one", "two", "three"]);
+  });
+
+  it("is kept up to its bounds, the newest of it", () => {
+    const log = createServerLog();
+    for (let line = 0; line <= MAX_LOG_LINES; line += 1) log.add(`${String(line)}\n`);
+    expect(log.lines()).toHaveLength(MAX_LOG_LINES);
+    expect(log.lines()[0]).toBe("1");
+    log.add("x".repeat(MAX_LOG_LINE_CHARS));
+    log.add("y\n");
+    expect(log.lines().at(-1)).toBe("x".repeat(MAX_LOG_LINE_CHARS));
+  });
+
+  it("is kept without what must not be shown", () => {
+    const log = createServerLog((text) => text.replaceAll("key", "[hidden]"));
+    log.add("the key is k\nkey");
+    expect(log.lines()).toEqual(["the [hidden] is k", "[hidden]"]);
+  });
+});
