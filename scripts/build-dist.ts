@@ -44,6 +44,8 @@ async function bundle(): Promise<void> {
     cwd: root,
     input: { ...entries, zod: "zod", ...packs },
     platform: "node",
+    // A package's own modules where it has them: what was wrapped for every loader cannot be taken apart.
+    resolve: { mainFields: ["module", "main"] },
     external,
     onLog(level, log, defaultHandler) {
       defaultHandler(level === "warn" ? "error" : level, log);

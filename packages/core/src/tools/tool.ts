@@ -2,7 +2,6 @@ import type { ChatModel } from "../ports/chat-model.ts";
 import type { Embedder } from "../ports/embedder.ts";
 import type { Logger } from "../ports/logger.ts";
 import type { ISandboxService } from "../ports/sandbox.ts";
-import type { JsonSchema } from "../schema/json.ts";
 import type { JsonObject, JsonSchema } from "../schema/json.ts";
 import type { Effects, ToolSummary } from "../schema/tool.ts";
 
