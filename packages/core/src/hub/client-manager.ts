@@ -15,7 +15,7 @@ import { MCPServerConfig, type MCPTool, type ServerStatus } from "../schema/hub.
 import { didYouMean } from "../schema/suggest.ts";
 import type { ToolRegistry } from "../tools/registry.ts";
 import type { Tool } from "../tools/tool.ts";
-import { hubTool } from "./hub-tool.ts";
+import { hubTool, type HubTool } from "./hub-tool.ts";
 import { nameTools, refuseSharedPart, serverPart } from "./names.ts";
 
 const MAX_SERVERS = 200;
@@ -63,7 +63,7 @@ type Place = {
   readonly part: string;
   readonly connection: McpConnection | undefined;
   /** By name, what of it is in the registry. */
-  readonly registered: Map<string, Tool>;
+  readonly registered: Map<string, HubTool>;
   refusals: readonly string[];
 };
 
@@ -97,7 +97,7 @@ export class MCPClientManager {
   discoverTools(): Promise<MCPTool[]> {
     const tools: MCPTool[] = [];
     for (const { wanted, registered } of this.#places.values()) {
-      for (const tool of registered.values()) {
+      for (const { tool } of registered.values()) {
         const { id, description, parameters } = tool;
         const serverId = wanted.config.id;
         const units = this.#deps.estimateUnits?.(tool);
@@ -115,26 +115,21 @@ export class MCPClientManager {
     options: { readonly signal?: AbortSignal } = {},
   ): Promise<unknown> {
     const place = [...this.#places.values()].find(({ registered }) => registered.has(toolName));
-    const tool = place?.registered.get(toolName);
-    if (tool === undefined) {
+    const found = place?.registered.get(toolName);
+    if (found === undefined) {
       const known = [...this.#places.values()].flatMap(({ registered }) => [...registered.keys()]);
       const message = `No MCP server has a tool "${toolName}".${didYouMean(toolName, known)}`;
       throw hubError("server_not_found", message, { details: { toolName } });
     }
-    const body = await tool.body();
+    const body = await found.tool.body();
     const validated = body.validateArgs((params ?? {}) as Record<string, unknown>);
     if (!validated.ok) {
       const [first] = validated.issues;
       const message = `The arguments of "${toolName}" are not valid: ${first?.path ?? ""} ${first?.message ?? ""}`;
       throw hubError("server_refused", message, { details: { issues: validated.issues } });
     }
-    const run = {
-      signal: options.signal ?? new AbortController().signal,
-      idempotencyKey: "",
-      progress: () => undefined,
-      logger: this.#deps.logger,
-    };
-    return body.run({ args: validated.value, context: {}, infrastructure: {} }, run);
+    const signal = options.signal ?? new AbortController().signal;
+    return found.invoke(validated.value, { signal, progress: () => undefined });
   }
 
   /** Refuses with a typed error what cannot be taken in; else begins to start it. */
@@ -257,10 +252,10 @@ export class MCPClientManager {
         });
         const earlier = registered.get(name);
         kept.add(name);
-        if (earlier?.hub?.fingerprint === made.hub?.fingerprint && earlier?.effects === made.effects) continue;
+        if (earlier !== undefined && isSame(earlier.tool, made.tool)) continue;
         if (earlier !== undefined) registry.unregister(name);
         registered.delete(name);
-        registry.register(made);
+        registry.register(made.tool);
         registered.set(name, made);
         added.push(name);
       } catch (thrown) {
@@ -313,6 +308,10 @@ function statusOf({ wanted, connection, registered, refusals }: Place): HubServe
     ...(report?.protocol === undefined ? {} : { protocol: report.protocol }),
     ...(report?.version === undefined ? {} : { version: report.version }),
   };
+}
+
+function isSame(a: Tool, b: Tool): boolean {
+  return a.hub?.fingerprint === b.hub?.fingerprint && a.effects === b.effects;
 }
 
 function wantedServer(server: MCPServerConfig | WantedServer): WantedServer {

@@ -21,8 +21,16 @@ export type HubToolSource = {
   readonly back: () => Promise<boolean>;
 };
 
+export type HubTool = {
+  /** For the registry. */
+  readonly tool: Tool;
+  readonly invoke: (args: ToolArgs, run: HubRun) => Promise<unknown>;
+};
+
+type HubRun = Pick<ToolRun, "signal" | "progress">;
+
 /** A server's tool as the gate calls it. */
-export function hubTool(name: string, listed: ListedTool, source: HubToolSource): Tool {
+export function hubTool(name: string, listed: ListedTool, source: HubToolSource): HubTool {
   const { config } = source;
   const identity = identityOf(listed, source);
   const effects = effectsOf(listed, config);
@@ -34,14 +42,16 @@ export function hubTool(name: string, listed: ListedTool, source: HubToolSource)
     serverName: config.name,
     parameters: listed.inputSchema,
   };
+  const invoke: HubTool["invoke"] = (args, run) => callServer({ name, listed, source, effects }, args, run);
   const adapted = adaptMcpTool(tool, {
-    call: (args, run) => callServer({ name, listed, source, effects }, args, run),
+    call: invoke,
     effects,
     timeoutMs: MAX_HUB_CALL_MS,
     ...(listed.title === undefined ? {} : { title: listed.title }),
     ...(listed.outputSchema === undefined ? {} : { outputSchema: listed.outputSchema }),
   });
-  return { ...adapted, hub: { identity, fingerprint: fingerprintOf(identity), serverId: config.id } };
+  const hub = { identity, fingerprint: fingerprintOf(identity), serverId: config.id };
+  return { tool: { ...adapted, hub }, invoke };
 }
 
 /** What annotations say counts only where the server is trusted: it writes them itself. */
@@ -77,7 +87,7 @@ type Called = {
   readonly effects: Effects;
 };
 
-async function callServer(called: Called, args: ToolArgs, run: ToolRun): Promise<unknown> {
+async function callServer(called: Called, args: ToolArgs, run: HubRun): Promise<unknown> {
   const { name, listed, source, effects } = called;
   const request: McpCall = {
     name: listed.name,
