@@ -1,4 +1,4 @@
-import type { JsonObject, Logger } from "@ergon/core";
+import type { DryRun, JsonObject, Logger } from "@ergon/core";
 import type { FolderInspection, SandboxServer, SandboxServerOptions, Settings } from "@ergon/node";
 import type { Capabilities } from "./capability-report.ts";
 import type { PlanBooks } from "./plan-shelf.ts";
@@ -16,6 +16,8 @@ export type App = {
     readonly args: JsonObject;
     readonly role?: string;
   }) => Promise<void>;
+  /** Walks a plan with simulated effects; no data folder is made or asked. */
+  readonly dryRun: DryRun;
   /** The data folder at work: ours, or through the process that owns it. Entered once; `leave` lets it be entered anew. */
   readonly enter: (entrance: Entrance) => Promise<Workplace>;
   readonly leave: () => Promise<void>;

@@ -66,6 +66,11 @@ export function compose({ flags, home, version }: ComposeOptions): App {
         checked.error.code === "tool_not_found" && (await inspectData(values.data)).state === "owned";
       if (!ownerMayKnow) throw thrownFrom(checked.error);
     },
+    dryRun: async (request) => {
+      await capabilities();
+      const { createDryRun } = await import("@ergon/core");
+      return createDryRun({ gate, registry, plans: await plans(), clock, ids })(request);
+    },
     enter: async (entrance) => {
       if (workplace !== undefined) return workplace;
       const [{ enterWorkplace }, { openData }] = await Promise.all([

@@ -106,11 +106,13 @@ function addRuns(program: Command, run: Run): void {
     .argument("<plan>", "a plan's id, or a plan file")
     .description("run a plan and follow it live; prints the session's id")
     .option("--input <json>", "the plan's input: a JSON object, @file, or - for stdin", "{}")
-    .addOption(new Option("--dry-run").hideHelp())
-    .action(async (plan: string, { input, dryRun }: { input: string; dryRun?: boolean }) => {
-      if (dryRun === true) throw await later("ergon run --dry-run");
-      await run(async (context) => (await import("./commands/run.ts")).runPlan(context, { plan, input }));
-    });
+    .option("--dry-run", "only say what it would do, with made-up values: nothing is called, asked or kept")
+    .action(async (plan: string, { input, dryRun }: { input: string; dryRun?: boolean }) =>
+      run(async (context) => {
+        const { dryRunPlan, runPlan } = await import("./commands/run.ts");
+        return dryRun === true ? dryRunPlan(context, { plan, input }) : runPlan(context, { plan, input });
+      }),
+    );
   program
     .command("resume")
     .argument("<session>", "the session's id")
@@ -148,8 +150,8 @@ function addSessions(program: Command, run: Run): void {
   const list = async (options: ListFlags) =>
     run(async (context) => (await import("./commands/sessions.ts")).listSessions(context, options));
   const sessions = group(program, "sessions", "list sessions, show one, read its history", {
-    words: ["list", "show", "history"],
-    usage: "[list | show <id> | history <id>] [options]",
+    words: ["list", "show", "history", "diff"],
+    usage: "[list | show <id> | history <id> | diff <a> <b>] [options]",
     plain: () => list({ limit: "50" }),
   });
   sessions
@@ -172,6 +174,21 @@ function addSessions(program: Command, run: Run): void {
     .description("show a session's calls, oldest first")
     .action(async (id: string) =>
       run(async (context) => (await import("./commands/sessions.ts")).showHistory(context, id)),
+    );
+  addDiff(sessions, run);
+}
+
+function addDiff(sessions: Command, run: Run): void {
+  sessions
+    .command("diff")
+    .argument("<a>", "a session's id")
+    .argument("<b>", "another session's id")
+    .description("compare two runs call by call: arguments, outputs, time, energy")
+    .option("--all", "show what is the same, too")
+    .action(async (a: string, b: string, { all }: { all?: boolean }) =>
+      run(async (context) =>
+        (await import("./commands/sessions-diff.ts")).diffSessions(context, { a, b, all: all === true }),
+      ),
     );
 }
 

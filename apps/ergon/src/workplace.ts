@@ -10,6 +10,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import {
   accessError,
   type Clock,
+  createDryRun,
   createEngine,
   type EmbeddedEngine,
   type Engine,
@@ -247,6 +248,7 @@ function shelves(
     plans: {
       list: () => plans.all.map(({ plan }) => plan),
       get: plans.get,
+      dryRun: createDryRun({ gate, registry, plans, clock, ids }),
       validate: (plan, input) => validatePlan(plan, { registry, ...(input === undefined ? {} : { input }) }),
     },
   };

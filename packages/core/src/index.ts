@@ -1,6 +1,7 @@
 export { ActionResponse } from "./schema/action.ts";
 export { Approval, ApprovalState, ToolChange, ToolGrant } from "./schema/approval.ts";
 export { BlobRef, INLINE_LIMIT_BYTES, isBlobRef, JSON_MEDIA_TYPE } from "./schema/blob.ts";
+export { DryRunReport } from "./schema/dry-run.ts";
 export { EnergyCause, EnergyRow, EnergyState, EnergyStatus } from "./schema/energy.ts";
 export { ErrorRecord, Problem } from "./schema/error.ts";
 export { EventType, NewEvent, StoredEvent } from "./schema/event.ts";
@@ -62,6 +63,7 @@ export {
 export { LoopReply, LoopState, LoopStatus, LoopType, Score } from "./schema/refinement.ts";
 export { redactSecrets } from "./schema/redact.ts";
 export { SANDBOX_LIMITS, SandboxProfile, SandboxProfileName, SandboxRequest, SandboxResult } from "./schema/sandbox.ts";
+export { RunDiff } from "./schema/run-diff.ts";
 export {
   HistoryEntry,
   isSettled,
@@ -278,6 +280,7 @@ export { DEFAULT_LOOP_BOUNDS, type LoopBounds, type LoopBoundsByType } from "./r
 export { createRefinementLoops, type LoopDecided, type RefinementLoopsDeps } from "./refinement/refinement-loops.ts";
 export { checkLoopId } from "./refinement/loop-arguments.ts";
 export { isStagnant } from "./refinement/stagnation.ts";
+export { createDryRun, type DryRun } from "./plans/dry-run/dry-run.ts";
 export { createEngine, type EmbeddedEngine, MAX_ACTIVE_RUNS } from "./plans/engine/engine.ts";
 export type { EngineDeps, PlanLookup, StartRun, ToolSource } from "./plans/engine/engine-deps.ts";
 export { type IPlanExecutor, PlanExecutor } from "./plans/plan-executor.ts";

@@ -1,6 +1,7 @@
 import { afterEach, describe } from "vitest";
 import type { Engine } from "../src/ports/engine.ts";
 import { createEngineWorld, type EngineWorld, type OpenWorld } from "./engine/engine-world.ts";
+import { diffRules } from "./engine/diffs.ts";
 import { eventRules } from "./engine/events.ts";
 import { forkRules } from "./engine/forks.ts";
 import { isolationRules } from "./engine/isolation.ts";
@@ -28,6 +29,7 @@ export function engineContract(name: string, open: (world: EngineWorld) => Promi
     runningRules(openWorld);
     waitRules(openWorld);
     forkRules(openWorld);
+    diffRules(openWorld);
     readingRules(openWorld);
     eventRules(openWorld);
     isolationRules(openWorld);

@@ -3,7 +3,8 @@ import { type AgenticPlan, createIds, createSystemClock, type Json, planError } 
 import { FIRST_PRINCIPAL, readPlanDocument } from "@ergon/node";
 import type { App } from "../app.ts";
 import type { CommandContext } from "../command-context.ts";
-import type { ExitCode } from "../exit-codes.ts";
+import { EXIT, type ExitCode } from "../exit-codes.ts";
+import { reportDryRun } from "../output/dry-run-report.ts";
 import { planNotFound } from "../plan-shelf.ts";
 import { readArgs } from "../read-args.ts";
 import { runAndWatch } from "../watch-session.ts";
@@ -26,6 +27,20 @@ export async function runPlan(context: CommandContext, options: RunOptions): Pro
         said = true;
       },
     });
+  } finally {
+    await app.close();
+  }
+}
+
+/** Needs no data folder, and so makes none. */
+export async function dryRunPlan({ terminal, compose }: CommandContext, options: RunOptions): Promise<ExitCode> {
+  const input = (await readArgs(options.input, process.stdin, "--input")) as Json;
+  const app = await compose();
+  try {
+    const plan = await findPlan(app, options.plan);
+    const report = await app.dryRun({ owner: FIRST_PRINCIPAL, plan, input });
+    reportDryRun(terminal, report);
+    return report.ok ? EXIT.ok : EXIT.failed;
   } finally {
     await app.close();
   }

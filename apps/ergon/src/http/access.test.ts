@@ -15,9 +15,11 @@ const matrix = [
   ["GET", "/sessions/:session/trace", { own: 200, agent: 404, person: 404, admin: 404 }],
   ["GET", "/sessions/:session/events", { own: 200, agent: 404, person: 404, admin: 404 }],
   ["POST", "/sessions/:session/execute-plan", { own: 409, agent: 404, person: 404, admin: 404 }, { planId: "hold" }],
+  ["POST", "/sessions/:session/dry-run", { own: 200, agent: 404, person: 404, admin: 404 }, { planId: "hold" }],
   ["POST", "/sessions/:session/resume", { own: 409, agent: 404, person: 404, admin: 404 }, { input: { n: 1 } }],
   ["POST", "/sessions/:fresh/cancel", { own: 202, agent: 404, person: 404, admin: 404 }],
   ["POST", "/sessions/:session/fork", { own: 202, agent: 404, person: 404, admin: 404 }, { fromStep: "both" }],
+  ["GET", "/sessions/:session/diff?with=:session", { own: 200, agent: 404, person: 404, admin: 404 }],
   ["GET", "/events", { own: 200, agent: 200, person: 200, admin: 200 }],
   ["GET", "/plans", { own: 200, agent: 200, person: 200, admin: 200 }],
   ["GET", "/plans/echo", { own: 200, agent: 200, person: 200, admin: 200 }],
@@ -49,8 +51,10 @@ const matrix = [
   ["POST", "/subagent/requests", { own: 501, agent: 501, person: 501, admin: 501 }],
   ["GET", "/subagent/requests/x", { own: 501, agent: 501, person: 501, admin: 501 }],
   ["DELETE", "/subagent/requests/x", { own: 501, agent: 501, person: 501, admin: 501 }],
-  ["GET", "/loops", { own: 501, agent: 501, person: 501, admin: 501 }],
-  ["GET", "/loops/x", { own: 501, agent: 501, person: 501, admin: 501 }],
+  ["GET", "/loops", { own: 200, agent: 200, person: 200, admin: 200 }],
+  ["POST", "/loops", { own: 201, agent: 201, person: 201, admin: 201 }, { loop_type: "plan" }],
+  ["GET", "/loops/:loop", { own: 200, agent: 404, person: 404, admin: 404 }],
+  ["POST", "/loops/:loop/decide", { own: 200, agent: 404, person: 404, admin: 404 }, { current_score: 50 }],
 ] as const satisfies readonly (readonly [string, string, Expected, unknown?])[];
 
 type Expected = {
@@ -68,6 +72,7 @@ describe("who may do what", () => {
   let holders: Record<Holder, string>;
   let session: string;
   let blob: string;
+  let loop: string;
   let made = 0;
 
   beforeAll(async () => {
@@ -83,6 +88,8 @@ describe("who may do what", () => {
     const context = (await served.ask("GET", `/sessions/${large}`, { token: holders.own })).body["context"];
     blob = (context as Record<string, { $blob: string }>)["probe::large_result"]?.$blob ?? "";
     session = await newSession("ask-twice");
+    const made = await served.ask("POST", "/loops", { token: holders.own, body: { loop_type: "plan" } });
+    loop = String(made.body["id"]);
   });
   afterAll(async () => {
     await served.close();
@@ -115,7 +122,7 @@ describe("who may do what", () => {
     const pattern = (path: string) => new RegExp(`^${path.replaceAll(/\{\w+\}/g, "[^/]+")}$`);
     const uncovered = there.filter((entry) => {
       const [method = "", path = ""] = entry.split(" ");
-      return !matrix.some(([m, p]) => m.toLowerCase() === method && pattern(path).test(p));
+      return !matrix.some(([m, p]) => m.toLowerCase() === method && pattern(path).test(p.replace(/\?.*/, "")));
     });
     expect(uncovered).toEqual([]);
   });
@@ -156,9 +163,10 @@ describe("who may do what", () => {
     const helper = path.includes(":helper") ? await tokenOfAnn(`h${made}`) : "";
     const fresh = path.includes(":fresh") ? await newSession() : "";
     const concrete = path
-      .replace(":session", session)
+      .replaceAll(":session", session)
       .replace(":fresh", fresh)
       .replace(":blob", blob)
+      .replace(":loop", loop)
       .replace(":helper", helper);
     const sent = body === undefined ? undefined : JSON.parse(JSON.stringify(body).replace(":new", `n${made}`));
     if (!concrete.endsWith("/events")) return await served.ask(method, concrete, { token, body: sent });

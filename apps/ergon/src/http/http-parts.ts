@@ -1,6 +1,7 @@
 import type {
   AgenticPlan,
   Clock,
+  DryRun,
   Engine,
   EventQuery,
   Json,
@@ -65,6 +66,7 @@ type CalledTool =
 export type PlanShelf = {
   readonly list: () => readonly AgenticPlan[];
   readonly get: (planId: string) => AgenticPlan | undefined;
+  readonly dryRun: DryRun;
   readonly validate: (plan: unknown, input: Json | undefined) => Pick<PlanReport, "ok" | "problems" | "estimate">;
 };
 

@@ -6,6 +6,7 @@ import {
   type BlobStore,
   type Clock,
   type Commit,
+  createDryRun,
   type CommitReceipt,
   createLoopIds,
   createMemoryLoopStore,
@@ -130,6 +131,13 @@ function partsOf(world: ServedWorld, tokens: TokenBook): HttpParts {
     plans: {
       list: () => plans,
       get: (planId) => plans.find((plan) => plan.planId === planId),
+      dryRun: createDryRun({
+        gate,
+        registry,
+        clock,
+        ids,
+        plans: { get: (id) => plans.find(({ planId }) => planId === id), ids: () => plans.map(({ planId }) => planId) },
+      }),
       validate: (plan, input) => validatePlan(plan, { registry, ...(input === undefined ? {} : { input }) }),
     },
     loops: createRefinementLoops({

@@ -1,15 +1,18 @@
 import {
   accessError,
   type AgenticPlan,
+  DryRunReport,
   HistoryEntry,
   isSettled,
   Json,
   JsonObject,
   MAX_PAGE_ROWS,
   Mode,
+  RunDiff,
   SessionContext,
   SessionCore,
   SessionId,
+  type SessionRef,
   SessionStatus,
   storeError,
   StoredEvent,
@@ -39,17 +42,23 @@ const CreateBody = z.strictObject({
   sessionId: SessionId.optional().describe("only for processes on the same data folder"),
 });
 
+const PlanFields = {
+  planId: z.string().max(1_000).optional(),
+  plan: JsonObject.optional().describe("an AgenticPlan; what is wrong with it is said in `issues`"),
+  input: Json.optional(),
+};
+const hasOnePlan = ({ planId, plan }: { readonly planId?: string | undefined; readonly plan?: unknown }): boolean =>
+  (planId === undefined) !== (plan === undefined);
+const ONE_PLAN = 'give "planId" or "plan", one of them';
+
 const ExecuteBody = z
   .strictObject({
-    planId: z.string().max(1_000).optional(),
-    plan: JsonObject.optional().describe("an AgenticPlan; what is wrong with it is said in `issues`"),
-    input: Json.optional(),
+    ...PlanFields,
     create: z.boolean().optional().describe("only for processes on the same data folder"),
   })
-  .refine(
-    ({ planId, plan }) => (planId === undefined) !== (plan === undefined),
-    'give "planId" or "plan", one of them',
-  );
+  .refine(hasOnePlan, ONE_PLAN);
+
+const DryRunBody = z.strictObject(PlanFields).refine(hasOnePlan, ONE_PLAN);
 
 const ForkBody = z.strictObject({
   fromStep: z.string().min(1).max(1_000).describe("a top-level step of the session's plan that has begun"),
@@ -67,7 +76,11 @@ export const ViewAnswer = z.object({
   nextCursor: z.string().optional(),
 });
 
-export function sessionRoutes({ engine, outbox }: Pick<HttpParts, "engine" | "outbox">): readonly Route[] {
+export function sessionRoutes({
+  engine,
+  outbox,
+  plans,
+}: Pick<HttpParts, "engine" | "outbox"> & { readonly plans: Pick<HttpParts["plans"], "dryRun"> }): readonly Route[] {
   return [
     route({
       method: "POST",
@@ -167,6 +180,21 @@ export function sessionRoutes({ engine, outbox }: Pick<HttpParts, "engine" | "ou
       },
     }),
     route({
+      method: "GET",
+      path: "/sessions/:id/diff",
+      operationId: "diffSessions",
+      summary: "Two runs call by call: this session's latest, and that of ?with=",
+      access: "agent",
+      params: SessionParams,
+      unknown: noSession,
+      query: z.strictObject({ with: z.string().min(1).max(1_000).describe("the other session's id") }),
+      answers: { 200: { description: "What is the same and what differs", schema: RunDiff } },
+      handle: async ({ params, query }, { owner }) => {
+        const body = await engine.diff({ owner, sessionId: params.id, withSessionId: query.with });
+        return { status: 200, body };
+      },
+    }),
+    route({
       method: "POST",
       path: "/sessions/:id/execute-plan",
       operationId: "executePlan",
@@ -190,6 +218,21 @@ export function sessionRoutes({ engine, outbox }: Pick<HttpParts, "engine" | "ou
         });
         asker.logger.info({ sessionId: params.id, planId: core.currentPlanId }, "A plan was started.");
         return await accepted(core, asker);
+      },
+    }),
+    route({
+      method: "POST",
+      path: "/sessions/:id/dry-run",
+      operationId: "dryRunPlan",
+      summary: "Walk a plan with simulated effects: nothing is called, asked, charged or kept",
+      access: "agent",
+      params: SessionParams,
+      unknown: noSession,
+      body: DryRunBody,
+      answers: { 200: { description: "What a run in this session would do", schema: DryRunReport } },
+      handle: async ({ params, body }, { owner }) => {
+        const plan = body.planId ?? (body.plan as unknown as AgenticPlan);
+        return { status: 200, body: await dryRun({ owner, sessionId: params.id }, plan, body.input) };
       },
     }),
     route({
@@ -253,6 +296,21 @@ export function sessionRoutes({ engine, outbox }: Pick<HttpParts, "engine" | "ou
       },
     }),
   ];
+
+  /** As it would go in this session, which stays as it is: with its context, its mode and what is left of its budget. */
+  async function dryRun(ref: SessionRef, plan: AgenticPlan | string, input: Json | undefined): Promise<DryRunReport> {
+    const { core, context } = await engine.readSession({ ...ref, historyLimit: 1 });
+    const { mode, energyBudget, energySpent } = core;
+    return await plans.dryRun({
+      owner: ref.owner,
+      plan,
+      context,
+      readBlob: engine.readBlob,
+      ...(input === undefined ? {} : { input }),
+      ...(mode === undefined ? {} : { mode }),
+      ...(energyBudget === undefined ? {} : { energyBudget: Math.max(0, energyBudget - energySpent) }),
+    });
+  }
 
   /** 202 at once, or 200 with all of it when the caller prefers to wait and it settles in time. */
   async function accepted(core: SessionCore, asker: Asker): Promise<Answer> {

@@ -1,4 +1,5 @@
 import type { JsonObject, Json } from "../schema/json.ts";
+import type { RunDiff } from "../schema/run-diff.ts";
 import type { AgenticPlan } from "../schema/plan.ts";
 import type { HistoryEntry, Mode, SessionContext, SessionCore, SessionStatus } from "../schema/session.ts";
 import type { StoredEvent } from "../schema/event.ts";
@@ -25,6 +26,8 @@ export type Engine = {
    */
   fork(request: ForkSession): Promise<SessionCore>;
   readSession(request: ReadSession): Promise<SessionView>;
+  /** Lays the latest runs of two sessions beside each other. */
+  diff(request: SessionRef & { readonly withSessionId: string }): Promise<RunDiff>;
   listSessions(request: ListSessions): Promise<Page<SessionCore>>;
   /** Resolves when the session waits for a person, has ended, or `timeoutMs` have passed. */
   settled(request: SessionRef & { readonly timeoutMs?: number; readonly signal?: AbortSignal }): Promise<SessionCore>;

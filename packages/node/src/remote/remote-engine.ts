@@ -11,6 +11,7 @@ import {
   HistoryEntry,
   isSettled,
   MAX_PAGE_ROWS,
+  RunDiff,
   SessionContext,
   SessionCore,
   type SessionRef,
@@ -54,6 +55,10 @@ export function createRemoteEngine(target: RemoteTarget): Engine {
         await ask({ owner: ref.owner, path: sessionPath(ref.sessionId), query }),
       );
       return { ...found, ...(nextCursor === undefined ? {} : { nextCursor }) } satisfies SessionView;
+    },
+    diff: async ({ withSessionId, ...ref }) => {
+      const query = { with: withSessionId };
+      return RunDiff.parse(await ask({ owner: ref.owner, path: `${sessionPath(ref.sessionId)}/diff`, query }));
     },
     listSessions: async ({ owner, status, limit, cursor }) => {
       const query = { status: status?.join(","), limit: pageRows(limit, 1), cursor };

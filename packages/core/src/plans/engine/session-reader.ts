@@ -9,6 +9,8 @@ import {
 } from "../../ports/state-store.ts";
 import type { StoredEvent } from "../../schema/event.ts";
 import type { SessionContext } from "../../schema/session.ts";
+import { diffRuns, type ComparedRun } from "../diff/diff-runs.ts";
+import { readRun } from "../diff/read-run.ts";
 import type { EngineDeps } from "./engine-deps.ts";
 import { historyEntry, outputOf, storedValue } from "./run-data.ts";
 
@@ -17,7 +19,7 @@ export const HISTORY_PAGE = 1_000;
 const FOLLOW_PAGE = 100;
 
 /** The reading half of the engine. */
-export type SessionReader = Pick<Engine, "readSession" | "listSessions" | "follow" | "readBlob"> & {
+export type SessionReader = Pick<Engine, "readSession" | "diff" | "listSessions" | "follow" | "readBlob"> & {
   readonly record: (ref: SessionRef) => Promise<SessionRecord>;
 };
 
@@ -28,6 +30,12 @@ export function createSessionReader({ store, blobs }: Pick<EngineDeps, "store" |
     if (found === undefined || found.owner !== owner)
       throw storeError("session_not_found", `No session "${sessionId}".`);
     return found;
+  };
+  const compared = async (ref: SessionRef): Promise<ComparedRun> => {
+    const found = await record(ref);
+    const { sessionId } = ref;
+    const rows = await store.readContext(sessionId, [""]);
+    return await readRun(store, found, await contextOf(store, sessionId, rows, []));
   };
   return {
     record,
@@ -49,6 +57,13 @@ export function createSessionReader({ store, blobs }: Pick<EngineDeps, "store" |
       const more = rows.length === limit && oldest !== undefined ? { nextCursor: oldest.ord } : {};
       const context = await contextOf(store, sessionId, kept, rows);
       return { core, context, history: rows.map(historyEntry).reverse(), ...more };
+    },
+    diff: async ({ owner, sessionId, withSessionId }) => {
+      const [one, other] = await Promise.all([
+        compared({ owner, sessionId }),
+        compared({ owner, sessionId: withSessionId }),
+      ]);
+      return diffRuns(one, other);
     },
     listSessions: async ({ owner, status, limit, cursor }) => {
       const page = await store.listSessions({
