@@ -23,6 +23,7 @@ const BY_ERROR_CODE = new Map<string, ExitCode>(
     plan_invalid: EXIT.usage,
     plan_input_invalid: EXIT.usage,
     session_not_found: EXIT.usage,
+    folder_absent: EXIT.usage,
     blob_not_found: EXIT.usage,
     loop_not_found: EXIT.usage,
     loop_validation: EXIT.usage,

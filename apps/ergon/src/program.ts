@@ -146,7 +146,7 @@ function addFork(program: Command, run: Run): void {
 }
 
 function addSessions(program: Command, run: Run): void {
-  type ListFlags = { status?: string; limit: string; cursor?: string };
+  type ListFlags = { status?: string; limit: string; cursor?: string; all?: boolean };
   const list = async (options: ListFlags) =>
     run(async (context) => (await import("./commands/sessions.ts")).listSessions(context, options));
   const sessions = group(program, "sessions", "list sessions, show one, read its history", {
@@ -160,6 +160,7 @@ function addSessions(program: Command, run: Run): void {
     .option("--status <words>", "only these, separated by commas")
     .option("--limit <n>", "how many at most", "50")
     .option("--cursor <text>", "go on where an earlier list ended")
+    .option("--all", "single tool calls, too")
     .action(list);
   sessions
     .command("show")

@@ -1,4 +1,4 @@
-import { isErgonError } from "@ergon/core";
+import { isErgonError, storeError } from "@ergon/core";
 import type { App } from "./app.ts";
 import type { Entrance, Workplace } from "./workplace.ts";
 
@@ -8,10 +8,12 @@ const MAX_OWNERS = 5;
 export type OwnerWork = Pick<Entrance, "recover"> & {
   /** Whether the work may be begun again when the owner may have done it and could not say so. */
   readonly repeatable: boolean;
+  /** Looks only: where there is no data folder there is nothing to see, and none is made. */
+  readonly looks?: boolean;
 };
 
 /** A look at the folder: nothing is set going for it, and it can be repeated. */
-export const LOOK: OwnerWork = { recover: false, repeatable: true };
+export const LOOK: OwnerWork = { recover: false, repeatable: true, looks: true };
 
 /**
  * Does work on whichever process owns the data folder. When that one disappears, the work goes on with the next: most
@@ -19,9 +21,10 @@ export const LOOK: OwnerWork = { recover: false, repeatable: true };
  */
 export async function throughOwner<T>(
   app: App,
-  { recover, repeatable }: OwnerWork,
+  { recover, repeatable, looks }: OwnerWork,
   work: (workplace: Workplace) => Promise<T>,
 ): Promise<T> {
+  if (looks === true) await refuseAbsent(app);
   for (let owners = 1; ; owners++) {
     const workplace = await app.enter({ recover });
     try {
@@ -32,5 +35,23 @@ export async function throughOwner<T>(
       if (!again || workplace.isOwner || owners >= MAX_OWNERS) throw thrown;
       await app.leave();
     }
+  }
+}
+
+async function refuseAbsent(app: App): Promise<void> {
+  const { state, folder } = await app.inspectData();
+  if (state !== "absent") return;
+  throw storeError("folder_absent", `There is no data folder at ${folder} yet; ergon run and ergon serve make one.`, {
+    details: { folder },
+  });
+}
+
+/** For lists: what is not there yet is an empty one. */
+export async function orEmpty<T>(look: Promise<T>, empty: T): Promise<T> {
+  try {
+    return await look;
+  } catch (thrown) {
+    if (isErgonError(thrown) && thrown.code === "folder_absent") return empty;
+    throw thrown;
   }
 }

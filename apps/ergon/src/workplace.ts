@@ -68,7 +68,7 @@ type TypedCall = {
   readonly toolId: string;
   readonly args: JsonObject;
   readonly signal: AbortSignal;
-  /** The audience it is called for; known only when the tool runs in this process. */
+  /** The audience it is called for. */
   readonly role?: string;
   /** Heard only when the tool runs in this process. */
   readonly progress?: (update: ProgressUpdate) => void;
@@ -120,7 +120,7 @@ function visit(target: RemoteTarget): Workplace {
     loops: createRemoteLoops(target),
     url: target.url,
     isOwner: false,
-    callTool: ({ toolId, args, signal }) => callRemoteTool(target, { toolId, args, signal, owner: FIRST_PRINCIPAL }),
+    callTool: ({ progress: _unheard, ...call }) => callRemoteTool(target, { ...call, owner: FIRST_PRINCIPAL }),
     tokens: createRemoteTokens(target, FIRST_PRINCIPAL),
     close: () => Promise.resolve(),
   };
@@ -234,8 +234,9 @@ function shelves(
     outbox: { lastSeq: data.state.lastEventSeq, read: data.state.readEvents },
     tools: {
       list: () => registry.summaries(),
-      call: async ({ owner, toolId, args, session, signal }) => {
-        const role = session?.mode === undefined ? {} : { role: session.mode };
+      call: async ({ owner, toolId, args, session, typed, signal }) => {
+        const acting = typed?.role ?? session?.mode;
+        const role = { ...(acting === undefined ? {} : { role: acting }), approved: typed !== undefined };
         const context = session === undefined ? {} : { context: session.context };
         const caller = { kind: "http", owner, ...role } as const;
         const { output } = await callDirectly(

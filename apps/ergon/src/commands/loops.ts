@@ -3,7 +3,7 @@ import type { CommandContext } from "../command-context.ts";
 import { EXIT, type ExitCode } from "../exit-codes.ts";
 import { printable } from "../output/printable.ts";
 import { table } from "../output/table.ts";
-import { LOOK, throughOwner } from "../through-owner.ts";
+import { LOOK, orEmpty, throughOwner } from "../through-owner.ts";
 
 export type LoopOptions = { readonly owner?: string };
 
@@ -13,7 +13,10 @@ export async function listLoops(
 ): Promise<ExitCode> {
   const app = await compose();
   try {
-    const items = await throughOwner(app, LOOK, ({ loops }) => loops.list({ owner }));
+    const items = await orEmpty(
+      throughOwner(app, LOOK, ({ loops }) => loops.list({ owner })),
+      [],
+    );
     if (terminal.json) {
       terminal.printJson({ items });
       return EXIT.ok;

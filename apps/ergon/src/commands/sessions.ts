@@ -1,13 +1,30 @@
-import { type HistoryEntry, SessionStatus, usageError } from "@ergon/core";
+import {
+  type Engine,
+  type HistoryEntry,
+  type ListSessions,
+  type Page,
+  type SessionCore,
+  SessionStatus,
+  usageError,
+} from "@ergon/core";
 import { FIRST_PRINCIPAL } from "@ergon/node";
 import type { CommandContext } from "../command-context.ts";
 import { EXIT, type ExitCode } from "../exit-codes.ts";
 import { oneLine, printable } from "../output/printable.ts";
 import { describeValue, reportSession } from "../output/session-report.ts";
 import { table } from "../output/table.ts";
-import { LOOK, throughOwner } from "../through-owner.ts";
+import { LOOK, orEmpty, throughOwner } from "../through-owner.ts";
 
-export type ListOptions = { readonly status?: string; readonly limit: string; readonly cursor?: string };
+export type ListOptions = {
+  readonly status?: string;
+  readonly limit: string;
+  readonly cursor?: string;
+  /** Calls of single tools, too: each has a session of its own. */
+  readonly all?: boolean;
+};
+
+/** A list that hides much reads on for what it shows, but not without end. */
+const MAX_LIST_PAGES = 20;
 
 export async function listSessions({ terminal, compose }: CommandContext, options: ListOptions): Promise<ExitCode> {
   const limit = wholeNumber(options.limit, "--limit");
@@ -15,9 +32,12 @@ export async function listSessions({ terminal, compose }: CommandContext, option
   const cursor = options.cursor === undefined ? {} : { cursor: options.cursor };
   const app = await compose();
   try {
-    const page = await throughOwner(app, LOOK, ({ engine }) =>
-      engine.listSessions({ owner: FIRST_PRINCIPAL, limit, ...status, ...cursor }),
+    const look = throughOwner(app, LOOK, ({ engine }) =>
+      options.all === true
+        ? engine.listSessions({ owner: FIRST_PRINCIPAL, limit, ...status, ...cursor })
+        : listRuns(engine, { owner: FIRST_PRINCIPAL, limit, ...status, ...cursor }),
     );
+    const page = await orEmpty(look, { items: [] });
     if (terminal.json) {
       terminal.printJson(page);
       return EXIT.ok;
@@ -33,6 +53,24 @@ export async function listSessions({ terminal, compose }: CommandContext, option
   } finally {
     await app.close();
   }
+}
+
+/** Without the sessions of single calls. */
+async function listRuns(engine: Engine, query: ListSessions): Promise<Page<SessionCore>> {
+  const items: SessionCore[] = [];
+  let { cursor } = query;
+  for (let pages = 0; pages < MAX_LIST_PAGES; pages++) {
+    const limit = query.limit - items.length;
+    const page = await engine.listSessions({ ...query, limit, ...(cursor === undefined ? {} : { cursor }) });
+    items.push(...page.items.filter((core) => !isSingleCall(core)));
+    cursor = page.nextCursor;
+    if (cursor === undefined || items.length >= query.limit) break;
+  }
+  return { items, ...(cursor === undefined ? {} : { nextCursor: cursor }) };
+}
+
+function isSingleCall({ sessionId, run }: SessionCore): boolean {
+  return run === 0 && sessionId.startsWith("call_");
 }
 
 export async function showSession({ terminal, compose }: CommandContext, sessionId: string): Promise<ExitCode> {

@@ -3,7 +3,7 @@ import { TokenScope } from "@ergon/node";
 import type { CommandContext } from "../command-context.ts";
 import { EXIT, type ExitCode } from "../exit-codes.ts";
 import { table } from "../output/table.ts";
-import { LOOK, throughOwner } from "../through-owner.ts";
+import { LOOK, orEmpty, throughOwner } from "../through-owner.ts";
 
 export async function addToken(
   { terminal, compose }: CommandContext,
@@ -31,7 +31,10 @@ export async function addToken(
 export async function listTokens({ terminal, compose }: CommandContext): Promise<ExitCode> {
   const app = await compose();
   try {
-    const items = await throughOwner(app, LOOK, ({ tokens }) => tokens.list());
+    const items = await orEmpty(
+      throughOwner(app, LOOK, ({ tokens }) => tokens.list()),
+      [],
+    );
     if (terminal.json) {
       terminal.printJson({ items });
       return EXIT.ok;

@@ -56,6 +56,8 @@ export type CallTool = {
   readonly args: JsonObject;
   /** The session for which it is called: the tool sees its context, and is kept to its mode. */
   readonly session?: { readonly context: SessionContext; readonly mode?: Mode };
+  /** A person typed it on this machine: it counts as approved, for the role that they named. */
+  readonly typed?: { readonly role?: string };
   readonly signal: AbortSignal;
 };
 

@@ -120,8 +120,9 @@ function partsOf(world: ServedWorld, tokens: TokenBook): HttpParts {
     outbox: { lastSeq: store.lastEventSeq, read: store.readEvents },
     tools: {
       list: () => registry.summaries(),
-      call: async ({ owner, toolId, args, session, signal }) => {
-        const role = session?.mode === undefined ? {} : { role: session.mode };
+      call: async ({ owner, toolId, args, session, typed, signal }) => {
+        const acting = typed?.role ?? session?.mode;
+        const role = { ...(acting === undefined ? {} : { role: acting }), approved: typed !== undefined };
         const context = session === undefined ? {} : { context: session.context };
         const caller = { kind: "http", owner, ...role } as const;
         const { output } = await callDirectly({ gate, open, clock, ids }, { toolId, args, caller, signal, ...context });

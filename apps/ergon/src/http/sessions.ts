@@ -305,7 +305,7 @@ export function sessionRoutes({
       owner: ref.owner,
       plan,
       context,
-      readBlob: engine.readBlob,
+      readBlob: (request) => engine.readBlob(request),
       ...(input === undefined ? {} : { input }),
       ...(mode === undefined ? {} : { mode }),
       ...(energyBudget === undefined ? {} : { energyBudget: Math.max(0, energyBudget - energySpent) }),
@@ -334,7 +334,7 @@ export function sessionRoutes({
 const OWN_IDS = "Session ids are given by Ergon; leave sessionId out.";
 
 /** Ids of one's own choice would tell which ones others have. */
-function onlyLocal({ principal }: Asker, instead: string): void {
+export function onlyLocal({ principal }: Asker, instead: string): void {
   if (!principal.local) throw accessError("forbidden", instead);
 }
 

@@ -2,6 +2,7 @@ import { gateError, Json, JsonObject, SessionId, ToolId, ToolSummary } from "@er
 import { z } from "zod";
 import type { CallTool, HttpParts } from "./http-parts.ts";
 import { route, type Route } from "./route.ts";
+import { onlyLocal } from "./sessions.ts";
 
 const noTool = ({ id = "" }: Readonly<Record<string, string>>): Error =>
   gateError("tool_not_found", `There is no tool "${id}".`, { details: { toolId: id } });
@@ -25,14 +26,31 @@ export function toolRoutes({ tools, engine }: Pick<HttpParts, "tools" | "engine"
       access: "agent",
       params: z.object({ id: ToolId }),
       unknown: noTool,
-      body: z.strictObject({ args: JsonObject.default({}), sessionId: SessionId.optional() }),
+      body: z.strictObject({
+        args: JsonObject.default({}),
+        sessionId: SessionId.optional(),
+        typed: z.literal(true).optional().describe("a person typed it; only for processes on the same data folder"),
+        role: z.string().min(1).max(100).optional().describe("only for processes on the same data folder"),
+      }),
       answers: {
         200: { description: "What the tool gave", schema: z.object({ output: Json }) },
         202: { description: "A person must approve it first", schema: z.object({ approvalId: z.string() }) },
       },
-      handle: async ({ params, body }, { owner, left }) => {
+      handle: async ({ params, body }, asker) => {
+        const { owner, left } = asker;
+        if (body.typed === true || body.role !== undefined)
+          onlyLocal(asker, 'Leave "typed" and "role" out: they are for the command line on this data folder.');
+        const role = body.role === undefined ? {} : { role: body.role };
+        const typed = body.typed === true ? { typed: role } : {};
         const session = body.sessionId === undefined ? {} : { session: await sessionOf(owner, body.sessionId) };
-        const called = await tools.call({ owner, toolId: params.id, args: body.args, signal: left(), ...session });
+        const called = await tools.call({
+          owner,
+          toolId: params.id,
+          args: body.args,
+          signal: left(),
+          ...session,
+          ...typed,
+        });
         if (called.kind === "finished") return { status: 200, body: { output: called.output } };
         return { status: 202, body: { approvalId: called.approvalId } };
       },

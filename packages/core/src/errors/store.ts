@@ -10,6 +10,7 @@ export type StoreErrorCode =
   | "store_unavailable"
   | "store_closed"
   | "folder_owned"
+  | "folder_absent"
   | "owner_gone"
   | "blob_not_found"
   | "blob_corrupt"

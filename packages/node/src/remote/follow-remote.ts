@@ -10,13 +10,17 @@ const MAX_FRUITLESS_TRIES = 5;
 const FIRST_PAUSE_MS = 20;
 
 /** Goes on behind the last event it saw when the connection breaks, for as long as the owner lives. */
-export async function* followRemote(target: RemoteTarget, request: FollowEvents): AsyncGenerator<StoredEvent> {
+export async function* followRemote(
+  target: RemoteTarget,
+  request: FollowEvents,
+  maxSilenceMs: number = MAX_SILENCE_MS,
+): AsyncGenerator<StoredEvent> {
   const { signal } = request;
   let { afterSeq } = request;
   let fruitless = 0;
   while (!signal.aborted) {
     try {
-      for await (const event of connect(target, { ...request, afterSeq })) {
+      for await (const event of connect(target, { ...request, afterSeq }, maxSilenceMs)) {
         fruitless = 0;
         afterSeq = event.seq;
         yield event;
@@ -32,7 +36,11 @@ export async function* followRemote(target: RemoteTarget, request: FollowEvents)
   }
 }
 
-async function* connect(target: RemoteTarget, request: FollowEvents): AsyncGenerator<StoredEvent> {
+async function* connect(
+  target: RemoteTarget,
+  request: FollowEvents,
+  maxSilenceMs: number,
+): AsyncGenerator<StoredEvent> {
   const { owner, sessionId, afterSeq, signal } = request;
   const silence = new AbortController();
   const either = AbortSignal.any([signal, silence.signal]);
@@ -42,7 +50,7 @@ async function* connect(target: RemoteTarget, request: FollowEvents): AsyncGener
     headers: { accept: "text/event-stream", "last-event-id": String(afterSeq) },
     signal: either,
   });
-  let timer = setTimeout(() => silence.abort(), MAX_SILENCE_MS);
+  let timer = setTimeout(() => silence.abort(), maxSilenceMs);
   const frames = readServerSentEvents(response.body ?? new ReadableStream<Uint8Array>());
   try {
     for (;;) {
@@ -51,7 +59,7 @@ async function* connect(target: RemoteTarget, request: FollowEvents): AsyncGener
       clearTimeout(timer);
       // While the caller is busy nothing is read, and so nothing is heard: the clock runs only while we listen.
       if (next.value !== undefined) yield StoredEvent.parse(JSON.parse(next.value.data));
-      timer = setTimeout(() => silence.abort(), MAX_SILENCE_MS);
+      timer = setTimeout(() => silence.abort(), maxSilenceMs);
     }
   } finally {
     clearTimeout(timer);

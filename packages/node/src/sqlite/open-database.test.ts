@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -20,6 +20,14 @@ describe("opening a database", () => {
     db.close();
     expect(existsSync(`${path}-wal`)).toBe(false);
     openDatabase({ path }).close();
+  });
+
+  it("is nobody else's to read, nor is its log", () => {
+    const path = freshPath();
+    writeFileSync(path, "", { mode: 0o644 });
+    const db = openDatabase({ path });
+    expect([path, `${path}-wal`].map((file) => statSync(file).mode & 0o777)).toEqual([0o600, 0o600]);
+    db.close();
   });
 
   it("refuses a schema newer than it knows, and leaves it as it is", () => {

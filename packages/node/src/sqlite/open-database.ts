@@ -1,3 +1,4 @@
+import { chmodSync, statSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { storeError } from "@ergon/core";
 import { first } from "./migrations/0001-first.ts";
@@ -9,6 +10,8 @@ export const APPLICATION_ID = 0x4572676e;
 /** The log is folded into the database past this many pages of 4 KiB, and cut when it grew beyond its bound. */
 export const CHECKPOINT_PAGES = 2_048;
 export const MAX_WAL_BYTES = 64 * 1024 * 1024;
+/** Sessions hold what people said and what tools gave: nobody else's to read. */
+const PRIVATE_MODE = 0o600;
 const CACHE_KIB = 32 * 1024;
 
 /** What a database holds: its mark, and how its tables came to be. */
@@ -40,6 +43,7 @@ export function openDatabase(options: DatabaseOptions): DatabaseSync {
     // One process owns a data folder; without a shared index there is also nothing shared to go wrong.
     db.exec("PRAGMA locking_mode = EXCLUSIVE");
     checkIdentity(db, options.path, schema);
+    closeToOthers(options.path);
     db.exec(`
       PRAGMA journal_mode = WAL;
       PRAGMA synchronous = NORMAL;
@@ -54,6 +58,12 @@ export function openDatabase(options: DatabaseOptions): DatabaseSync {
     if (db?.isOpen === true) db.close();
     throw fromSqlite(thrown, `opening ${options.path}`);
   }
+}
+
+/** Before anything is written: the log that lies beside the database gets the database's own mode. */
+function closeToOthers(path: string): void {
+  const mode = path === ":memory:" ? undefined : statSync(path, { throwIfNoEntry: false })?.mode;
+  if (mode !== undefined && (mode & 0o077) !== 0) chmodSync(path, PRIVATE_MODE);
 }
 
 function checkIdentity(db: DatabaseSync, path: string, { applicationId, migrations }: DatabaseSchema): void {

@@ -41,7 +41,7 @@ const FROM_VALUES: ReadonlySet<string> = new Set([
 
 export type DryRun = (request: DryRunRequest) => Promise<DryRunReport>;
 
-export type DryRunRequest = Pick<CreateSession, "owner" | "context" | "mode" | "energyBudget"> & {
+type DryRunRequest = Pick<CreateSession, "owner" | "context" | "mode" | "energyBudget"> & {
   readonly plan: AgenticPlan | string;
   readonly input?: Json;
   /** Reads what the given context refers to. */

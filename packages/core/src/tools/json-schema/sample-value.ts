@@ -8,7 +8,7 @@ import { compileJsonSchema } from "./compile.ts";
 import { followPointer, isSchemaObject } from "./walk-schema.ts";
 
 /** A sample has at most so many values, so deep; beyond that optional parts are left out. */
-export const MAX_SAMPLE_VALUES = 10_000;
+const MAX_SAMPLE_VALUES = 10_000;
 const MAX_SAMPLE_DEPTH = 24;
 const MAX_SAMPLE_ITEMS = 1_000;
 const MAX_SAMPLE_TEXT = 64 * 1024;
@@ -155,7 +155,8 @@ function makeArray(schema: JsonObject, taste: Taste, depth: number): Json {
 }
 
 function makeText(schema: JsonObject, nth: number): string {
-  const known = FORMATS.get(String(schema["format"]));
+  const { format } = schema;
+  const known = typeof format === "string" ? FORMATS.get(format) : undefined;
   if (known !== undefined) return known;
   const text = nth === 0 ? "text" : `text ${String(nth + 1)}`;
   const least = Math.min(count(schema, "minLength", 0), MAX_SAMPLE_TEXT);
