@@ -13,6 +13,8 @@ const coreFolders = [
   "conversation",
 ];
 const tests = "\\.test\\.ts$";
+/** Packs run on real databases only in their tests. */
+const packTests = "^capabilities/.*\\.(test|fixture)\\.ts$";
 
 /** @type {import("dependency-cruiser").IForbiddenRuleType[]} */
 const coreOrder = coreFolders.map((folder, index) => ({
@@ -79,10 +81,19 @@ export default {
     {
       name: "packs-see-only-the-entry-of-core",
       severity: "error",
-      from: { path: "^capabilities/" },
+      from: { path: "^capabilities/", pathNot: packTests },
       to: {
         path: "^(packages|apps|examples|scripts|test|bench)/",
         pathNot: "^packages/core/(src|testing)/index\\.ts$",
+      },
+    },
+    {
+      name: "tests-of-packs-see-only-entries",
+      severity: "error",
+      from: { path: packTests },
+      to: {
+        path: "^(packages|apps|examples|scripts|test|bench)/",
+        pathNot: "^packages/(core/(src|testing)|node/src)/index\\.ts$",
       },
     },
     {

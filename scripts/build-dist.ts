@@ -21,14 +21,16 @@ const entries = {
   node: "packages/node/src/index.ts",
 };
 
-// Left to node_modules: pino starts workers by file name, the others belong to whoever runs a contract suite.
-const external = [/^pino$/, /^vitest$/, /^fast-check$/];
+// Left to node_modules: pino starts workers by file name, the database reads its files from beside its code, the others
+// belong to whoever runs a contract suite.
+const external = [/^pino$/, /^@supabase\//, /^@electric-sql\//, /^vitest$/, /^fast-check$/];
 
 export async function buildDist(): Promise<void> {
   const startedAt = performance.now();
   try {
     await bundle();
-    await copyPlans();
+    await copyAsIs("capabilities/**/*.plan.{json,yaml,yml}");
+    await copyAsIs("supabase/{migrations/*.sql,seed.sql}");
     await bundleSandbox();
     await writeManifest();
     if ((await digest(staging)) !== (await digest(dist))) await swapIn();
@@ -71,8 +73,8 @@ async function packEntries(): Promise<Record<string, string>> {
   return Object.fromEntries(Object.entries(found).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-async function copyPlans(): Promise<void> {
-  for await (const file of glob("capabilities/**/*.plan.{json,yaml,yml}", { cwd: root, exclude: isInstalled })) {
+async function copyAsIs(pattern: string): Promise<void> {
+  for await (const file of glob(pattern, { cwd: root, exclude: isInstalled })) {
     const target = join(staging, file);
     await mkdir(dirname(target), { recursive: true });
     await cp(join(root, file), target);
@@ -100,7 +102,7 @@ async function writeManifest(): Promise<void> {
 }
 
 async function digest(folder: string): Promise<string> {
-  const files = globSync("**/*.{js,json,yaml,yml,py}", { cwd: folder });
+  const files = globSync("**/*.{js,json,yaml,yml,py,sql}", { cwd: folder });
   const hash = createHash("sha256");
   for (const file of files.sort()) hash.update(file).update(await readFile(join(folder, file)));
   return hash.digest("hex");

@@ -30,6 +30,7 @@ const wrong = [
   ["apps/ergon/src/commands/b.ts", "../compose.ts", "compose-is-for-entry-points"],
   ["apps/ergon/src/commands/c.ts", "../../../../scripts/s.ts", "apps-see-no-other-root-folder"],
   ["capabilities/tools/demo/a.tool.ts", "@ergon/node", "packs-see-only-the-entry-of-core"],
+  ["capabilities/tools/demo/a.test.ts", "../../../apps/ergon/src/cli.ts", "tests-of-packs-see-only-entries"],
   ["packages/core/src/energy/a.ts", "./circle.ts", "no-circle"],
   ["packages/core/src/energy/c.ts", "./absent.ts", "no-unresolved-import"],
 ] as const;
@@ -44,6 +45,7 @@ const right = [
   ["apps/ergon/src/commands/r.ts", "@ergon/node"],
   ["apps/ergon/src/cli.ts", "./compose.ts"],
   ["capabilities/tools/demo/r.tool.ts", "@ergon/core"],
+  ["capabilities/tools/demo/r.test.ts", "@ergon/node"],
 ] as const;
 
 let home: string;

@@ -1,5 +1,5 @@
 import type { DryRun, JsonObject, Logger } from "@ergon/core";
-import type { FolderInspection, SandboxServer, SandboxServerOptions, Settings } from "@ergon/node";
+import type { FolderInspection, SandboxServer, SandboxServerOptions, Settings, SupabaseInspection } from "@ergon/node";
 import type { Capabilities } from "./capability-report.ts";
 import type { PlanBooks } from "./plan-shelf.ts";
 import type { Entrance, Workplace } from "./workplace.ts";
@@ -23,6 +23,8 @@ export type App = {
   readonly leave: () => Promise<void>;
   /** Looks at the data folder without changing anything in it. */
   readonly inspectData: () => Promise<FolderInspection & { readonly folder: string }>;
+  /** Which database the talent actions work on; looks without opening it. */
+  readonly inspectDatabase: () => SupabaseInspection;
   /** The sandbox as a service of its own. */
   readonly serveSandbox: (door: Pick<SandboxServerOptions, "host" | "port" | "token">) => Promise<SandboxServer>;
   /** Gives back the data folder and whatever else was taken. */

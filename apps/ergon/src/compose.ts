@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import {
   createCostModel,
+  createHashEmbedder,
   createIds,
   createMemoryStateStore,
   createSystemClock,
@@ -12,7 +13,16 @@ import {
   type Sandbox,
   ToolRegistry,
 } from "@ergon/core";
-import { createPinoLogger, FIRST_PRINCIPAL, processEnvironment, readSettings, type SharedModules } from "@ergon/node";
+import {
+  createPinoLogger,
+  createSupabase,
+  FIRST_PRINCIPAL,
+  inspectSupabase,
+  processEnvironment,
+  readSettings,
+  type SettingValues,
+  type SharedModules,
+} from "@ergon/node";
 import type { App } from "./app.ts";
 import { once } from "./once.ts";
 import type { GlobalFlags } from "./program.ts";
@@ -40,9 +50,19 @@ export function compose({ flags, home, version }: ComposeOptions): App {
   });
   const gate = createToolGate({ registry, clock, logger, costs, sandbox });
 
+  const { packs, shared, schema } = locate(home);
+  const supabase = () =>
+    createSupabase({
+      dataFolder: values.data,
+      schema,
+      logger,
+      embedder: async () => createHashEmbedder(),
+      ...hostedSupabase(values),
+    });
+
   const capabilities = once(async () => {
     const { loadCapabilities } = await import("./load-capabilities.ts");
-    return loadCapabilities({ registry, named: values.capabilities, ...locate(home) });
+    return loadCapabilities({ registry, named: values.capabilities, packs, shared });
   });
   const plans = once(async () => (await import("./plan-shelf.ts")).gatherPlans(await capabilities()));
   let workplace: Workplace | undefined;
@@ -78,7 +98,8 @@ export function compose({ flags, home, version }: ComposeOptions): App {
         import("./open-data.ts"),
       ]);
       await capabilities();
-      const open = () => openData({ values, logger, memoryState: () => createMemoryStateStore({ logger }) });
+      const memoryState = () => createMemoryStateStore({ logger });
+      const open = () => openData({ values, logger, memoryState, supabase });
       const books = await plans();
       workplace = await enterWorkplace(
         { values, version, registry, gate, plans: books, clock, ids, logger, open },
@@ -91,6 +112,7 @@ export function compose({ flags, home, version }: ComposeOptions): App {
       const { inspectData } = await import("./open-data.ts");
       return inspectData(values.data);
     },
+    inspectDatabase: () => inspectSupabase(values.data, hostedSupabase(values).hosted?.url),
     serveSandbox: async (door) => {
       const { createLocalSandbox, serveSandbox } = await import("@ergon/node");
       const cacheFolder = join(values.data, "sandbox");
@@ -137,12 +159,19 @@ function lazySandbox(open: () => Promise<Sandbox>): Sandbox {
   };
 }
 
+function hostedSupabase({ supabaseUrl: url, supabaseServiceRoleKey: key }: SettingValues): {
+  readonly hosted?: { readonly url: string; readonly key: string };
+} {
+  return url === undefined || key === undefined ? {} : { hosted: { url, key } };
+}
+
 /** Built files lie beside the entry; sources lie in the workspace around it. */
-function locate(home: string): { readonly packs: string; readonly shared: SharedModules } {
+function locate(home: string): { readonly packs: string; readonly schema: string; readonly shared: SharedModules } {
   if (!isBuilt(home)) {
     const names = ["zod", "zod/v4", "@ergon/core", "@ergon/core/testing"];
     const shared = Object.fromEntries(names.map((name) => [name, import.meta.resolve(name)]));
-    return { packs: join(home, "../../../capabilities"), shared };
+    const root = join(home, "../../..");
+    return { packs: join(root, "capabilities"), schema: join(root, "supabase"), shared };
   }
   const built = {
     zod: "zod.js",
@@ -151,5 +180,9 @@ function locate(home: string): { readonly packs: string; readonly shared: Shared
     "@ergon/core/testing": "core-testing.js",
   };
   const shared = Object.entries(built).map(([name, file]) => [name, pathToFileURL(join(home, file)).href]);
-  return { packs: join(home, "capabilities"), shared: Object.fromEntries(shared) as SharedModules };
+  return {
+    packs: join(home, "capabilities"),
+    schema: join(home, "supabase"),
+    shared: Object.fromEntries(shared) as SharedModules,
+  };
 }

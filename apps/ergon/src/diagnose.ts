@@ -6,6 +6,7 @@ export type Diagnosis = {
   readonly version: string;
   readonly node: { readonly version: string; readonly path: string };
   readonly data: Awaited<ReturnType<App["inspectData"]>>;
+  readonly database: ReturnType<App["inspectDatabase"]>;
   readonly capabilities: readonly FolderDiagnosis[];
   readonly tools: number;
   readonly settings: App["settings"]["entries"];
@@ -41,6 +42,7 @@ export async function diagnose(app: App, version: string): Promise<Diagnosis> {
     version,
     node: { version: process.versions.node, path: process.execPath },
     data,
+    database: app.inspectDatabase(),
     capabilities,
     tools: loaded.registry.list().length,
     settings: app.settings.entries,

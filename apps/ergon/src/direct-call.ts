@@ -11,6 +11,7 @@ import {
   ErrorRecord,
   type ErrorValue,
   type Ids,
+  type Infrastructure,
   isoTime,
   type Json,
   type JournalStart,
@@ -28,6 +29,7 @@ export type DirectCallDeps = {
   readonly open: () => Promise<Records>;
   readonly clock: Clock;
   readonly ids: Ids;
+  readonly infrastructure?: Omit<Infrastructure, "sessionId">;
 };
 
 type Records = {
@@ -77,7 +79,8 @@ export async function callDirectly(deps: DirectCallDeps, call: DirectCall): Prom
   const record = recorder({ ...(await deps.open()), clock }, caller.owner, { sessionId, createdAt });
   if (effects === "once") await record.begin({ kind: "start", at: createdAt, ...begun }, requestBlob);
 
-  const options = { idempotencyKey: key, context, infrastructure: { sessionId }, signal: call.signal };
+  const infrastructure = { ...deps.infrastructure, sessionId };
+  const options = { idempotencyKey: key, context, infrastructure, signal: call.signal };
   const outcome = await gate.invoke(
     checked,
     call.progress === undefined ? options : { ...options, progress: call.progress },

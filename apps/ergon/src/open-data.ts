@@ -9,6 +9,7 @@ import {
   openSqliteStateStore,
   type OwnedFolder,
   type SettingValues,
+  type Supabase,
 } from "@ergon/node";
 
 const DATABASE_NAME = "state.db";
@@ -21,6 +22,8 @@ export type DataOptions = {
   readonly logger: Logger;
   /** For `memory:`: kept until the process ends. */
   readonly memoryState: () => Omit<OpenedState, "verify">;
+  /** Made for whoever owns the folder, and closed with it. */
+  readonly supabase: () => Supabase;
 };
 
 export type OpenedData =
@@ -29,6 +32,7 @@ export type OpenedData =
       readonly state: Omit<OpenedState, "verify">;
       readonly blobs: BlobStore;
       readonly loops: LoopStore;
+      readonly supabase: Supabase;
       /** Tells others where this process listens, and what they come in with. */
       readonly announce: (url: string, token: string) => Promise<void>;
       /** Sends nobody here any more: whoever comes now waits until the folder is free. */
@@ -38,7 +42,7 @@ export type OpenedData =
   | { readonly kind: "owned"; readonly owner: OwnedFolder };
 
 /** Becomes the owner of the data folder and opens what is kept there, unless another process owns it. */
-export async function openData({ values, logger, memoryState }: DataOptions): Promise<OpenedData> {
+export async function openData({ values, logger, memoryState, ...parts }: DataOptions): Promise<OpenedData> {
   const { data, fsync } = values;
   const claim = await claimFolder(data);
   if (claim.kind === "owned") return { kind: "owned", owner: claim };
@@ -47,12 +51,14 @@ export async function openData({ values, logger, memoryState }: DataOptions): Pr
     const path = join(data, DATABASE_NAME);
     const state = values.store === "memory:" ? memoryState() : openSqliteStateStore({ path, fsync, logger });
     const loops = openLoops(values);
-    const close = async () => closeAll([loops, state, blobs], claim.release);
+    const supabase = parts.supabase();
+    const close = async () => closeAll([supabase, loops, state, blobs], claim.release);
     return {
       kind: "opened",
       state,
       blobs,
       loops,
+      supabase,
       announce: claim.setUrl,
       retire: () => claim.setUrl(undefined),
       close,

@@ -15,6 +15,7 @@ import {
   type EmbeddedEngine,
   type Engine,
   type Ids,
+  type Infrastructure,
   type Json,
   type JsonObject,
   type Logger,
@@ -132,6 +133,7 @@ async function own(
   entrance: Entrance,
 ): Promise<Workplace> {
   const { values, registry, gate, clock, ids, logger, plans } = parts;
+  const infrastructure = infrastructureOf(data);
   const engine = createEngine({
     store: data.state,
     blobs: data.blobs,
@@ -141,6 +143,7 @@ async function own(
     clock,
     ids,
     logger,
+    infrastructure,
     fsyncEveryStep: values.fsync === "always",
   });
   const loops = keepLoops({ data, values, clock, logger });
@@ -185,7 +188,7 @@ async function own(
         const audience = role === undefined ? {} : { role };
         const caller = { kind: "cli", owner: FIRST_PRINCIPAL, approved: true, ...audience } as const;
         const { output } = await callDirectly(
-          { gate, open: () => Promise.resolve(data), clock, ids },
+          { gate, open: () => Promise.resolve(data), clock, ids, infrastructure },
           { ...call, caller },
         );
         return output;
@@ -197,6 +200,11 @@ async function own(
     await close();
     throw thrown;
   }
+}
+
+/** What actions get beside their args and the context. */
+function infrastructureOf({ supabase }: Extract<OpenedData, { kind: "opened" }>): Omit<Infrastructure, "sessionId"> {
+  return { supabase: supabase.client };
 }
 
 function deskOf(tokens: TokenBook, localToken: string): TokenDesk {
@@ -240,7 +248,7 @@ function shelves(
         const context = session === undefined ? {} : { context: session.context };
         const caller = { kind: "http", owner, ...role } as const;
         const { output } = await callDirectly(
-          { gate, open: () => Promise.resolve(data), clock, ids },
+          { gate, open: () => Promise.resolve(data), clock, ids, infrastructure: infrastructureOf(data) },
           { toolId, args, caller, signal, ...context },
         );
         return { kind: "finished", output };

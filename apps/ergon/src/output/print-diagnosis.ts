@@ -12,6 +12,9 @@ export function printDiagnosis(terminal: Terminal, diagnosis: Diagnosis): void {
   heading(terminal, "Data folder");
   terminal.print(`  ${data.folder}: ${describeData(data)}`);
 
+  heading(terminal, "Database of the talent actions");
+  terminal.print(`  ${describeDatabase(diagnosis.database)}`);
+
   heading(terminal, "Capabilities");
   const folders = capabilities.map((folder) => [`  ${folder.folder}`, describeFolder(folder)]);
   terminal.print(table(folders, { columns }));
@@ -48,6 +51,16 @@ function describeData({ state, owner, schemaVersion }: Diagnosis["data"]): strin
       return `owned by ${owner?.pid === undefined ? "another process" : `pid ${owner.pid}`}${where}${schema}`;
     }
   }
+}
+
+function describeDatabase(database: Diagnosis["database"]): string {
+  if (database.kind === "hosted") return `hosted Supabase at ${database.url}`;
+  const states = {
+    absent: "made with sample data when it is first used",
+    ready: "there",
+    unfinished: "not finished; made anew when it is next used",
+  };
+  return `embedded Supabase in ${database.folder}: ${states[database.state]}`;
 }
 
 function describeFolder({ source, tools, plans, problems }: FolderDiagnosis): string {

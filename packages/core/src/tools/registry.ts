@@ -35,6 +35,7 @@ export class ToolRegistry {
   static #default: ToolRegistry | undefined;
 
   readonly #tools = new Map<string, Tool>();
+  readonly #aliases = new Map<string, Tool>();
   readonly #listeners = new Set<(change: RegistryChange) => void>();
   readonly #schemas: JsonSchemas;
   readonly #costs: CostModel;
@@ -51,12 +52,15 @@ export class ToolRegistry {
   register(form: ToolForm, from?: Provenance): Tool;
   register(form: unknown, from: Provenance = {}): Tool {
     const tool = adaptTool(form, { ...from, schemas: this.#schemas });
-    const earlier = this.#tools.get(tool.id);
-    if (earlier !== undefined) throw duplicate(earlier, tool);
+    for (const name of [tool.id, ...(tool.aliases ?? [])]) {
+      const earlier = this.get(name);
+      if (earlier !== undefined) throw duplicate(name, earlier, tool);
+    }
     if (this.#tools.size >= MAX_TOOLS) {
       throw registryError("registry_full", `"${tool.id}" is one tool too many: ${String(MAX_TOOLS)} is the limit.`);
     }
     this.#tools.set(tool.id, tool);
+    for (const alias of tool.aliases ?? []) this.#aliases.set(alias, tool);
     this.#changed({ kind: "added", tool });
     return tool;
   }
@@ -66,16 +70,17 @@ export class ToolRegistry {
     const tool = this.#tools.get(id);
     if (tool === undefined) return false;
     this.#tools.delete(id);
+    for (const alias of tool.aliases ?? []) this.#aliases.delete(alias);
     this.#changed({ kind: "removed", tool });
     return true;
   }
 
   get(id: string): Tool | undefined {
-    return this.#tools.get(id);
+    return this.#tools.get(id) ?? this.#aliases.get(id);
   }
 
   has(id: string): boolean {
-    return this.#tools.has(id);
+    return this.get(id) !== undefined;
   }
 
   /** Sorted by id. */
@@ -94,7 +99,7 @@ export class ToolRegistry {
 
   /** Throws `tool_not_found`, with the id that was most likely meant. */
   summary(id: string): ToolSummary {
-    const tool = this.#tools.get(id);
+    const tool = this.get(id);
     if (tool === undefined) throw toolNotFound(id, this);
     return summaryOf(tool, this.#costs);
   }
@@ -176,9 +181,9 @@ export function toolNotFound(id: string, registry: Pick<ToolRegistry, "list">): 
   });
 }
 
-function duplicate(earlier: Tool, later: Tool): Error {
-  const message = `There are two tools "${later.id}": one from ${placeOf(earlier)}, one from ${placeOf(later)}. Rename one of them.`;
-  const details = { toolId: later.id, sources: [placeOf(earlier), placeOf(later)] };
+function duplicate(name: string, earlier: Tool, later: Tool): Error {
+  const message = `There are two tools "${name}": one from ${placeOf(earlier)}, one from ${placeOf(later)}. Rename one of them.`;
+  const details = { toolId: name, sources: [placeOf(earlier), placeOf(later)] };
   return registryError("tool_duplicate", message, { details });
 }
 

@@ -13,6 +13,8 @@ import type { Effects, ToolSummary } from "../schema/tool.ts";
 export type Tool = Readonly<Omit<ToolSummary, "estimatedEnergyUnits">> & {
   /** Where it comes from (a file, a server, a call), so that a message can name it. */
   readonly source?: string;
+  /** Names that call it too, and are shown nowhere. */
+  readonly aliases?: readonly string[];
   /** A fixed price; without it a call costs by its time. */
   readonly energyUnits?: number;
   /** A guess for a call that costs by its time, where its author gave one. */

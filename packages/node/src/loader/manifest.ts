@@ -15,6 +15,7 @@ const ManifestTool = ToolSummary.omit({ estimatedEnergyUnits: true }).extend({
   /** From the manifest's folder, with "/" between the parts. */
   file: z.string(),
   usesAI: z.boolean(),
+  aliases: z.array(z.string()).exactOptional(),
   timeoutMs: z.number().exactOptional(),
   energyUnits: z.number().exactOptional(),
   estimatedEnergyUnits: z.number().exactOptional(),

@@ -43,6 +43,8 @@ export type MCPActionV2<Schema extends z.ZodObject = z.ZodObject> = {
   actionFn(request: ActionRequest<z.output<Schema>>, run: ToolRun): Promise<ActionResponse>;
   readonly requiredContext?: readonly string[];
   readonly requiredArgs?: readonly string[];
+  /** Names that it was once called by; they still call it, and are shown nowhere. */
+  readonly aliases?: readonly string[];
   readonly effects?: Tool["effects"];
   readonly timeoutMs?: number;
   readonly energyUnits?: number;
@@ -70,6 +72,7 @@ export function adaptAction(action: unknown, from: Provenance = {}): Tool {
       title: form.title ?? form.id,
       tags: [...new Set([...(form.tags ?? []), ...(form.capabilityTags ?? [])])],
       origin: "action",
+      ...(form.aliases === undefined ? {} : { aliases: form.aliases }),
       parameters,
       body: () => body,
     };
@@ -87,6 +90,7 @@ const Fields = z.object({
   argsSchema: ZodSchema.optional(),
   getDefaultArgs: FunctionField.optional(),
   actionFn: FunctionField,
+  aliases: z.array(ToolId).max(10).optional(),
 });
 
 function requestOf(call: ToolInvocation): ActionRequest {

@@ -1,0 +1,83 @@
+import { defineAction } from "@ergon/core";
+import { z } from "zod";
+import { limitArg, PersonArg, subjectOf, ThresholdArg } from "../shared/args.ts";
+import { findPerson } from "../shared/find-one.ts";
+import { bandOf } from "../shared/levels.ts";
+import { holdingOf, roleFits } from "../shared/role-fit.ts";
+import { downstream, listed, next, percent } from "../shared/said.ts";
+import { createTalentDatabase } from "../shared/talent-database.ts";
+import { answered } from "../shared/talent-error.ts";
+
+/** The most that are looked at. */
+const MAX_MATCHES = 50;
+
+/**
+ * Finds roles whose purpose is like what a person does, and says how well the person fits each.
+ *
+ * Purpose: a first look at where somebody could go. Roles are found by meaning (the person's profile against each
+ * role's purpose, by vectors), then measured: fit is 60% capability readiness and 40% skill readiness.
+ *
+ * Inputs: `profileId` (an id or a name), `threshold` (how alike at least; without it what was measured for the
+ * embedding model), `limit` (10). The person's present role is left out.
+ *
+ * Outputs: `data.matches`, the most alike first, each with similarity, fit, band and readiness; the first five are
+ * named in the message. Errors: `person_not_found`, `person_ambiguous`, `database_unavailable`.
+ *
+ * Example: `ergon tools call getMatchingRolesForPerson --args '{"profileId":"Amara Osei","limit":5}'`
+ *
+ * Related actions: getCapabilityGaps looks closely at one of the roles; getSuggestedCareerPaths goes two moves ahead.
+ */
+export const getMatchingRolesForPerson = defineAction({
+  id: "getMatchingRolesForPerson",
+  title: "Roles that match a person",
+  description:
+    "Finds roles that suit a person, by meaning, with how well the person's capabilities and skills fit each.",
+  applicableRoles: ["candidate", "hiring", "analyst", "general"],
+  capabilityTags: ["talent", "matching"],
+  tags: ["talent", "person", "roles", "match", "suit", "jobs", "suitable", "similar"],
+  suggestedPrerequisites: [],
+  suggestedPostrequisites: ["getCapabilityGaps", "getSuggestedCareerPaths"],
+  effects: "read",
+  argsSchema: z.object({ profileId: PersonArg, threshold: ThresholdArg, limit: limitArg(10) }),
+  getDefaultArgs: (context) => {
+    const { profileId } = subjectOf(context);
+    return profileId === undefined ? {} : { profileId };
+  },
+  actionFn: async ({ args, supabase }, { signal }) =>
+    answered(async () => {
+      const database = createTalentDatabase(supabase, signal);
+      const person = await findPerson(database, args.profileId);
+      const found = await database.matchRolesForPerson(person.id, { threshold: args.threshold, limit: MAX_MATCHES });
+      const near = found.filter(({ id }) => id !== person.currentRoleId).slice(0, args.limit);
+      const ids = near.map(({ id }) => id);
+      const roles = await database.roles(ids);
+      const fitOf = await roleFits(database, ids);
+      const holding = await holdingOf(database, person.id);
+      const matches = near.flatMap(({ id, similarity }) => {
+        const role = roles.find((one) => one.id === id);
+        if (role === undefined) return [];
+        const { fit, readiness, skillReadiness } = fitOf(id, holding);
+        const { title, grade_band: grade, division } = role;
+        return [{ roleId: id, title, grade, division, similarity, fit, band: bandOf(fit), readiness, skillReadiness }];
+      });
+      const named = matches.map(({ title, fit }) => (fit === null ? title : `${title} (fit ${percent(fit)})`));
+      const dataSummary =
+        matches.length === 0
+          ? `No role is like the profile of ${person.name}.`
+          : `Roles that match ${person.name}: ${listed(named)}.`;
+      const [threshold = args.threshold ?? null] = found.map((match) => match.threshold);
+      const data = { profileId: person.id, personName: person.name, threshold, matches };
+      const [best] = matches;
+      return {
+        success: true,
+        message: dataSummary,
+        data,
+        chatResponse: { message: dataSummary },
+        dataForDownstreamPrompt: downstream("getMatchingRolesForPerson", dataSummary, data),
+        nextActions:
+          best === undefined
+            ? []
+            : [next("getCapabilityGaps", `See what ${person.name} lacks for ${best.title}`, "high")],
+      };
+    }),
+});
