@@ -239,7 +239,7 @@ function shelves(
   const { gate, registry, plans, clock, ids } = parts;
   return {
     engine,
-    outbox: { lastSeq: data.state.lastEventSeq, read: data.state.readEvents },
+    outbox: { lastSeq: data.state.lastEventSeq, read: data.state.readEvents, changes: data.state.changes },
     tools: {
       list: () => registry.summaries(),
       call: async ({ owner, toolId, args, session, typed, signal }) => {

@@ -6,10 +6,13 @@ import { httpError, isUnexplained, problemOf } from "./problem.ts";
 import type { Answer } from "./route.ts";
 import { SECURITY_HEADERS } from "./security-headers.ts";
 
+const JSON_TYPE = "application/json; charset=utf-8";
+
 export function sendAnswer(answer: Answer, reply: FastifyReply, logger: Logger): FastifyReply {
   reply.code(answer.status);
   if (answer.headers !== undefined) reply.headers(answer.headers);
   if ("body" in answer) return reply.send(answer.body);
+  if ("json" in answer) return reply.header("content-type", JSON_TYPE).send(answer.json);
   if ("bytes" in answer) {
     const { buffer, byteOffset, byteLength } = answer.bytes;
     return reply.header("content-type", answer.mediaType).send(Buffer.from(buffer, byteOffset, byteLength));

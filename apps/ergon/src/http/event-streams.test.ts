@@ -125,7 +125,7 @@ describe("event streams", () => {
       await new Promise((done) => setTimeout(done, 100));
       return 0;
     };
-    const outbox = { lastSeq, read: () => Promise.resolve([]) };
+    const outbox = { lastSeq, read: () => Promise.resolve([]), changes: () => 0 };
     await restart({ outbox, limits: { ...REQUEST_LIMITS, atOnce: 2, streams: 1 } });
     for (let index = 0; index < 5; index += 1) {
       const headers = { authorization: `Bearer ${FIRST_TOKEN}` };

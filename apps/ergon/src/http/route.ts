@@ -28,6 +28,8 @@ export type Answer = {
   readonly headers?: Readonly<Record<string, string>>;
 } & (
   | { readonly body: unknown }
+  /** A body that was written as JSON before. */
+  | { readonly json: string }
   | { readonly bytes: Uint8Array; readonly mediaType: string }
   | { readonly stream: (response: ServerResponse) => Promise<void> }
 );

@@ -34,6 +34,7 @@ export type ServedWorld = {
   readonly store: {
     commit(commit: Commit): Promise<CommitReceipt>;
     readonly readEvents: (query: EventQuery) => Promise<readonly StoredEvent[]>;
+    readonly changes: (sessionId: string) => number;
     readonly lastEventSeq: () => Promise<number>;
   };
   readonly blobs: Pick<BlobStore, "put">;
@@ -117,7 +118,7 @@ function partsOf(world: ServedWorld, tokens: TokenBook): HttpParts {
   const open = async () => ({ state: store, blobs });
   return {
     engine,
-    outbox: { lastSeq: store.lastEventSeq, read: store.readEvents },
+    outbox: { lastSeq: store.lastEventSeq, read: store.readEvents, changes: store.changes },
     tools: {
       list: () => registry.summaries(),
       call: async ({ owner, toolId, args, session, typed, signal }) => {

@@ -19,6 +19,7 @@ import {
 } from "@ergon/core";
 import { z } from "zod";
 import type { HttpParts } from "./http-parts.ts";
+import { createKeptViews } from "./kept-views.ts";
 import { type Answer, type Asker, route, type Route } from "./route.ts";
 
 const DEFAULT_PAGE_ROWS = 100;
@@ -81,6 +82,7 @@ export function sessionRoutes({
   outbox,
   plans,
 }: Pick<HttpParts, "engine" | "outbox"> & { readonly plans: Pick<HttpParts["plans"], "dryRun"> }): readonly Route[] {
+  const views = createKeptViews(outbox.changes);
   return [
     route({
       method: "POST",
@@ -145,6 +147,9 @@ export function sessionRoutes({
         if (waited || view === "core") {
           const core = await settled(ref, asker);
           if (view === "core") return { status: 200, body: { core } };
+        }
+        if (limit === undefined && cursor === undefined) {
+          return { status: 200, json: await views.textOf(ref, () => engine.readSession(ref)) };
         }
         const found = await engine.readSession({
           ...ref,

@@ -3,6 +3,7 @@ import type { Logger } from "../ports/logger.ts";
 import type { Commit, CommitReceipt } from "../ports/state-store.ts";
 import type { StoredEvent } from "../schema/event.ts";
 import { commitRows, type CommitRows } from "./commit-rows.ts";
+import { createMarks } from "./session-marks.ts";
 import { refuse } from "./store-refusals.ts";
 
 /*
@@ -29,6 +30,8 @@ export type BatchOutcome = {
 
 export type CommitQueue = {
   readonly commit: (commit: Commit) => Promise<CommitReceipt>;
+  /** Another number after each batch that has a commit of this session. */
+  readonly changes: (sessionId: string) => number;
   readonly watch: (listener: (events: readonly StoredEvent[]) => void) => () => void;
   /** Whether the next batch needs to carry its events. */
   readonly watched: () => boolean;
@@ -47,6 +50,7 @@ export type CommitQueueParts = {
 
 export function createCommitQueue({ apply, atTurnEnd, logger }: CommitQueueParts): CommitQueue {
   const listeners = new Set<(events: readonly StoredEvent[]) => void>();
+  const marks = createMarks();
   let waiting: Waiting[] = [];
   let chars = 0;
   let scheduled = false;
@@ -57,6 +61,7 @@ export function createCommitQueue({ apply, atTurnEnd, logger }: CommitQueueParts
     if (waiting.length === 0) return;
     const batch = takeBatch();
     const { receipts, events } = apply(batch.map(({ rows }) => rows));
+    for (const { rows } of batch) marks.change(rows.sessionId);
     if (events.length > 0) tell(events);
     for (const [index, { resolve, reject }] of batch.entries()) {
       const receipt = receipts[index];
@@ -114,6 +119,10 @@ export function createCommitQueue({ apply, atTurnEnd, logger }: CommitQueueParts
       return () => void listeners.delete(own);
     },
     watched: () => listeners.size > 0,
+    changes: (sessionId) => {
+      if (closed) throw refuse.closed();
+      return marks.of(sessionId);
+    },
     close: () => {
       closed = true;
       while (waiting.length > 0) flush();

@@ -105,6 +105,7 @@ export function createMemoryStateStore(options: { readonly logger?: Logger } = {
   return {
     commit: queue.commit,
     watch: queue.watch,
+    changes: queue.changes,
     readSession: (sessionId) =>
       reading(() => {
         const session = sessions.get(sessionId);

@@ -20,6 +20,7 @@ import type { Effects } from "../schema/tool.ts";
  * S7  Reads see every commit that has resolved.
  * S8  A commit names a session that exists, or creates it, or names none (""): then it may write only what belongs to
  *     no session. Any other is refused with `session_not_found`.
+ * S9  What can be read of a session stays as it is while `changes` gives the same number.
  *
  * `ord` is a position in a session's story: a string that sorts bytewise in the order in which history reads.
  * Positions inside a branch or a loop turn begin with that branch's own prefix, its `scope`; the root scope is "".
@@ -163,6 +164,9 @@ export const MAX_PAGE_ROWS = 1_000;
 
 export type StateStore = {
   commit(commit: Commit): Promise<CommitReceipt>;
+
+  /** Another number after every commit to this session, made by whomever; at once, for whoever keeps what was read. */
+  changes(sessionId: string): number;
 
   readSession(sessionId: string): Promise<SessionRecord | undefined>;
   listSessions(query: SessionQuery): Promise<Page<SessionRecord>>;

@@ -144,6 +144,29 @@ export function commitRules(open: OpenStore): void {
       }
     });
 
+    it("S9: gives its session another number, whatever it writes, and no other session", async () => {
+      const { store } = await open();
+      await store.commit(creation("s"));
+      await store.commit(creation("other"));
+      const other = store.changes("other");
+      const value = { kind: "inline", value: 1 } as const;
+      const writes: Partial<Commit>[] = [
+        { context: [{ scope: "", key: "k", value }] },
+        { journal: [whole("a")] },
+        { events: [event()] },
+        {},
+      ];
+      for (const write of writes) {
+        const before = store.changes("s");
+        await store.commit({ sessionId: "s", owner: OWNER, ...write });
+        expect(store.changes("s")).not.toBe(before);
+      }
+      const before = store.changes("s");
+      await store.commit(update("s", 1));
+      expect(store.changes("s")).not.toBe(before);
+      expect(store.changes("other")).toBe(other);
+    });
+
     it("S8: names a session that exists, creates it, or names none", async () => {
       const { store } = await open();
       await expectRefused(store.commit({ sessionId: "s", owner: OWNER, events: [event()] }), "session_not_found");

@@ -71,6 +71,7 @@ export function openSqliteStateStore(options: SqliteStoreOptions): SqliteStateSt
   return {
     commit: queue.commit,
     watch: queue.watch,
+    changes: queue.changes,
     readSession: (sessionId) =>
       reading("a session", () => readSession(reader, sessionId, writer.tail().sessions.get(sessionId))),
     listSessions: (query) =>
