@@ -21,9 +21,17 @@ const entries = {
   node: "packages/node/src/index.ts",
 };
 
-// Left to node_modules: pino starts workers by file name, the database reads its files from beside its code, the others
-// belong to whoever runs a contract suite.
-const external = [/^pino$/, /^@supabase\//, /^@electric-sql\//, /^vitest$/, /^fast-check$/];
+// Left to node_modules: pino starts workers by file name, the databases bring a binary or read files from beside their
+// code, charts are drawn by many small packages that few runs need; the others belong to whoever runs a contract suite.
+const external = [
+  /^pino$/,
+  /^@supabase\//,
+  /^@electric-sql\//,
+  /^@duckdb\//,
+  /^vega(-lite)?$/,
+  /^vitest$/,
+  /^fast-check$/,
+];
 
 export async function buildDist(): Promise<void> {
   const startedAt = performance.now();
@@ -31,6 +39,7 @@ export async function buildDist(): Promise<void> {
     await bundle();
     await copyAsIs("capabilities/**/*.plan.{json,yaml,yml}");
     await copyAsIs("supabase/{migrations/*.sql,seed.sql}");
+    await copyAsIs("capabilities/samples/*.{csv,jsonl}");
     await bundleSandbox();
     await writeManifest();
     if ((await digest(staging)) !== (await digest(dist))) await swapIn();

@@ -47,6 +47,17 @@ describe("the plans that come with Ergon", () => {
   /** One for every plan: what to run it with, what to answer, and what it comes to. */
   const cases: Readonly<Record<string, { input: unknown; answer?: unknown; response: unknown }>> = {
     greet_in_two_languages: { input: { guests: ["Ada", "Li"] }, response: expect.stringContaining("Bonjour, Li!") },
+    correlation_investigation: {
+      input: { filePath: "shop_orders.csv" },
+      answer: { finding: 2 },
+      response: expect.stringContaining("ergon blobs get"),
+    },
+    dataset_first_look: { input: { filePath: "customer_survey.csv" }, response: expect.stringContaining("240 rows") },
+    find_data_sources: {
+      input: {},
+      answer: { load: ["shop_orders.csv"] },
+      response: [expect.objectContaining({ datasetName: "shop_orders" })],
+    },
     review_text: { input: { text: LONG_TEXT }, answer: { pass: true }, response: LONG_TEXT },
     welcome_team: { input: { names: ["Ada", "Grace"] }, response: ["Welcome, Ada!", "Welcome, Grace!"] },
   };

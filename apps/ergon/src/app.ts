@@ -7,6 +7,8 @@ import type { Entrance, Workplace } from "./workplace.ts";
 /** What commands see of the wired program; each part is made when it is first asked for. */
 export type App = {
   readonly settings: Settings;
+  /** Where data tools may read. */
+  readonly dataRoots: readonly string[];
   readonly logger: Logger;
   readonly capabilities: () => Promise<Capabilities>;
   readonly plans: () => Promise<PlanBooks>;

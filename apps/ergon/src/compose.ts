@@ -24,6 +24,7 @@ import {
   type SharedModules,
 } from "@ergon/node";
 import type { App } from "./app.ts";
+import { dataRootsFor } from "./data-roots.ts";
 import { once } from "./once.ts";
 import type { GlobalFlags } from "./program.ts";
 import type { Workplace } from "./workplace.ts";
@@ -48,7 +49,8 @@ export function compose({ flags, home, version }: ComposeOptions): App {
     const { openSandbox } = await import("./open-sandbox.ts");
     return openSandbox({ values, entry: join(home, isBuilt(home) ? "cli.js" : "cli.ts"), clock, logger });
   });
-  const gate = createToolGate({ registry, clock, logger, costs, sandbox });
+  const dataRoots = dataRootsFor(values.dataRoots, process.cwd(), join(locate(home).packs, "samples"));
+  const gate = createToolGate({ registry, clock, logger, costs, sandbox, dataRoots });
 
   const { packs, shared, schema } = locate(home);
   const supabase = () =>
@@ -69,6 +71,7 @@ export function compose({ flags, home, version }: ComposeOptions): App {
 
   return {
     settings,
+    dataRoots,
     logger,
     capabilities,
     plans,

@@ -1,3 +1,4 @@
+import { statSync } from "node:fs";
 import type { App } from "./app.ts";
 import { describeProblem } from "./output/note-problems.ts";
 
@@ -9,6 +10,8 @@ export type Diagnosis = {
   readonly database: ReturnType<App["inspectDatabase"]>;
   readonly capabilities: readonly FolderDiagnosis[];
   readonly tools: number;
+  /** Where data tools may read. */
+  readonly dataRoots: readonly string[];
   readonly settings: App["settings"]["entries"];
   /** Everything that is wrong, as sentences. */
   readonly problems: readonly string[];
@@ -36,6 +39,7 @@ export async function diagnose(app: App, version: string): Promise<Diagnosis> {
     ...app.settings.problems.map(({ message }) => message),
     ...(data.problem === undefined ? [] : [data.problem]),
     ...capabilities.flatMap((folder) => folder.problems.map(describeProblem)),
+    ...app.dataRoots.filter((root) => !isFolder(root)).map(missingRoot),
   ];
   return {
     ok: problems.length === 0,
@@ -45,9 +49,18 @@ export async function diagnose(app: App, version: string): Promise<Diagnosis> {
     database: app.inspectDatabase(),
     capabilities,
     tools: loaded.registry.list().length,
+    dataRoots: app.dataRoots,
     settings: app.settings.entries,
     problems,
   };
+}
+
+function isFolder(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+}
+
+function missingRoot(root: string): string {
+  return `ERGON_DATA_ROOTS names ${root}, which is no folder: data tools read nothing there.`;
 }
 
 const OLDEST_NODE = [22, 18] as const;

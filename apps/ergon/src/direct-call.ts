@@ -1,6 +1,7 @@
 // One tool, called by a person or a program instead of a plan. It passes the gate like every call, and leaves a session
 // of its own behind, so that what was done can be looked up.
 import {
+  type BlobParts,
   type BlobStore,
   type Caller,
   type CallOutcome,
@@ -15,6 +16,7 @@ import {
   isoTime,
   type Json,
   type JournalStart,
+  ownedBlobs,
   type PendingBlob,
   type ProgressUpdate,
   type SessionCore,
@@ -33,8 +35,8 @@ export type DirectCallDeps = {
 };
 
 type Records = {
-  readonly state: { commit(commit: Commit): Promise<CommitReceipt> };
-  readonly blobs: Pick<BlobStore, "put">;
+  readonly state: { commit(commit: Commit): Promise<CommitReceipt> } & BlobParts["store"];
+  readonly blobs: Pick<BlobStore, "put" | "get">;
 };
 
 export type DirectCall = {
@@ -76,11 +78,13 @@ export async function callDirectly(deps: DirectCallDeps, call: DirectCall): Prom
   const { effects, argsHash, requestBlob } = checked;
   const request = requestBlob?.ref ?? checked.resolvedArgs;
   const begun = { ord: ORD, scope: "", toolId, effects, key, argsHash, request } as const;
-  const record = recorder({ ...(await deps.open()), clock }, caller.owner, { sessionId, createdAt });
+  const records = await deps.open();
+  const record = recorder({ ...records, clock }, caller.owner, { sessionId, createdAt });
   if (effects === "once") await record.begin({ kind: "start", at: createdAt, ...begun }, requestBlob);
 
   const infrastructure = { ...deps.infrastructure, sessionId };
-  const options = { idempotencyKey: key, context, infrastructure, signal: call.signal };
+  const blobs = ownedBlobs({ store: records.state, blobs: records.blobs }, caller.owner);
+  const options = { idempotencyKey: key, context, infrastructure, signal: call.signal, blobs };
   const outcome = await gate.invoke(
     checked,
     call.progress === undefined ? options : { ...options, progress: call.progress },
@@ -109,9 +113,11 @@ function recorder(
   const write = async (
     core: SessionCore,
     rest: Omit<Commit, "sessionId" | "owner" | "session">,
-    blobs: readonly PendingBlob[],
+    blobs: CallOutcome["blobs"],
   ) => {
-    await Promise.all(blobs.map(async ({ bytes, ref }) => blobStore.put(bytes, ref.mediaType)));
+    await Promise.all(
+      blobs.map(async ({ bytes, ref }) => (bytes === undefined ? ref : blobStore.put(bytes, ref.mediaType))),
+    );
     const at = isoTime(clock);
     const receipt = await store.commit({
       sessionId: session.sessionId,

@@ -1,4 +1,5 @@
-import { noSandbox, silentLogger, type ToolRun } from "@ergon/core";
+import type { ToolRun } from "@ergon/core";
+import { createToolRun } from "@ergon/core/testing";
 import { describe, expect, it } from "vitest";
 import { implementation as add } from "./add/add.tool.ts";
 import { implementation as fail } from "./fail/fail.tool.ts";
@@ -90,12 +91,6 @@ function running() {
   const controller = new AbortController();
   const fractions: number[] = [];
   const progress: ToolRun["progress"] = ({ fraction }) => void fractions.push(fraction ?? 0);
-  const run: ToolRun = {
-    signal: controller.signal,
-    idempotencyKey: "k",
-    progress,
-    logger: silentLogger,
-    sandbox: noSandbox,
-  };
+  const run = createToolRun({ signal: controller.signal, progress });
   return { controller, fractions, run };
 }

@@ -242,6 +242,7 @@ export {
   type ToolCall,
 } from "./tools/call.ts";
 export { type ActionDraft, defineAction, defineTool } from "./tools/define.ts";
+export { type BlobParts, ownedBlobs } from "./tools/owned-blobs.ts";
 export { createToolGate, type IToolExecutor, type ToolGate, type ToolGateDeps } from "./tools/gate.ts";
 export { type AgentProgress, logAgentProgress } from "./tools/log-agent-progress.ts";
 export { DEFAULT_TIMEOUT_MS } from "./tools/invoke-call.ts";
@@ -269,6 +270,7 @@ export type {
   ProgressUpdate,
   Tool,
   ToolArgs,
+  ToolBlobs,
   ToolBody,
   ToolContext,
   ToolInvocation,

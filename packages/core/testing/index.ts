@@ -21,3 +21,4 @@ export { conversationMemoryContract, type OpenedMemory } from "./conversation-me
 export { embedderContract } from "./embedder.contract.ts";
 export { createMockTools, type MockTool, type MockTools } from "./mock-tools.ts";
 export { createScript, createScriptedModel, type ScriptedModel, type ScriptedReply } from "./scripted-model.ts";
+export { createToolRun } from "./tool-run.ts";

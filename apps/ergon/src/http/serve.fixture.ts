@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import {
   type AgenticPlan,
+  type BlobParts,
   type BlobStore,
   type Clock,
   type Commit,
@@ -36,8 +37,8 @@ export type ServedWorld = {
     readonly readEvents: (query: EventQuery) => Promise<readonly StoredEvent[]>;
     readonly changes: (sessionId: string) => number;
     readonly lastEventSeq: () => Promise<number>;
-  };
-  readonly blobs: Pick<BlobStore, "put">;
+  } & BlobParts["store"];
+  readonly blobs: Pick<BlobStore, "put" | "get">;
   readonly gate: ToolGate;
   readonly registry: ToolRegistry;
   readonly plans: readonly AgenticPlan[];

@@ -6,7 +6,7 @@ import type { Terminal } from "./terminal.ts";
 /** What `ergon doctor` says to people. */
 export function printDiagnosis(terminal: Terminal, diagnosis: Diagnosis): void {
   const { colors, columns } = terminal;
-  const { version, node, data, capabilities, tools, problems } = diagnosis;
+  const { version, node, data, capabilities, tools, dataRoots, problems } = diagnosis;
   terminal.print(`${colors.bold(`Ergon ${version}`)} on Node ${node.version} (${node.path})`);
 
   heading(terminal, "Data folder");
@@ -19,6 +19,9 @@ export function printDiagnosis(terminal: Terminal, diagnosis: Diagnosis): void {
   const folders = capabilities.map((folder) => [`  ${folder.folder}`, describeFolder(folder)]);
   terminal.print(table(folders, { columns }));
   terminal.print(`  ${count(tools, "tool")} to call`);
+
+  heading(terminal, "Folders that data tools may read");
+  for (const root of dataRoots) terminal.print(`  ${oneLine(root)}`);
 
   for (const [group, settings] of grouped(diagnosis.settings)) {
     heading(terminal, `Settings: ${group}`);

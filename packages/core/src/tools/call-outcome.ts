@@ -1,9 +1,13 @@
 import type { ErrorValue } from "../errors/ergon-error.ts";
 import { isoTime, type Clock } from "../ports/clock.ts";
+import type { BlobRef } from "../schema/blob.ts";
 import type { CallOutcome } from "./call.ts";
 import type { Offloaded } from "./offload.ts";
 
-export type CallResult = { readonly output: Offloaded } | { readonly error: ErrorValue };
+/** `put`: what the tool itself has put into the blob store. */
+export type CallResult =
+  | { readonly output: Offloaded; readonly put?: readonly BlobRef[] }
+  | { readonly error: ErrorValue };
 
 export type Spent = {
   readonly toolId: string;
@@ -21,5 +25,6 @@ export function outcomeWithRows(clock: Clock, result: CallResult, spent: Spent):
   const rows = { energy, events: energyUnits > 0 ? [{ type: "energy-spent", at, data } as const] : [] };
   if ("error" in result) return { kind: "failed", error: result.error, energyUnits, durationMs, blobs: [], rows };
   const { value, blob } = result.output;
-  return { kind: "ok", output: value, energyUnits, durationMs, blobs: blob === undefined ? [] : [blob], rows };
+  const blobs = [...(result.put ?? []).map((ref) => ({ ref })), ...(blob === undefined ? [] : [blob])];
+  return { kind: "ok", output: value, energyUnits, durationMs, blobs, rows };
 }

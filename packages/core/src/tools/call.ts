@@ -1,11 +1,12 @@
 import type { ErrorValue } from "../errors/ergon-error.ts";
 import type { Logger } from "../ports/logger.ts";
+import type { BlobRef } from "../schema/blob.ts";
 import type { EnergyRow } from "../schema/energy.ts";
 import type { NewEvent } from "../schema/event.ts";
 import type { Json, JsonObject } from "../schema/json.ts";
 import type { Effects } from "../schema/tool.ts";
 import type { PendingBlob } from "./offload.ts";
-import type { Infrastructure, ProgressUpdate, ToolContext } from "./tool.ts";
+import type { Infrastructure, ProgressUpdate, ToolBlobs, ToolContext } from "./tool.ts";
 
 export const CALLER_KINDS = ["plan", "loop", "conversation", "http", "mcp", "cli"] as const;
 
@@ -60,14 +61,16 @@ export type InvokeOptions = {
   readonly infrastructure?: Infrastructure;
   readonly progress?: (update: ProgressUpdate) => void;
   readonly logger?: Logger;
+  /** Where the tool puts and finds bytes, by the caller's rights. */
+  readonly blobs?: ToolBlobs;
 };
 
 /** What a call leaves for its caller's commit; the gate itself writes nothing. */
 type Settled = {
   readonly energyUnits: number;
   readonly durationMs: number;
-  /** To be put before the commit. */
-  readonly blobs: readonly PendingBlob[];
+  /** Those with bytes are to be put before the commit; the tool has put the others. */
+  readonly blobs: readonly (PendingBlob | { readonly ref: BlobRef; readonly bytes?: undefined })[];
   readonly rows: { readonly energy: EnergyRow; readonly events: readonly NewEvent[] };
 };
 

@@ -42,6 +42,8 @@ export type ToolGateDeps = {
   readonly costs?: CostModel;
   /** Handed to tools; without one, a tool that asks for it fails with `sandbox_unavailable`. */
   readonly sandbox?: ISandboxService;
+  /** Told to tools that read files of data; none by default. */
+  readonly dataRoots?: readonly string[];
 };
 
 export function createToolGate({
@@ -51,10 +53,11 @@ export function createToolGate({
   policy = allowAll,
   costs = createCostModel(),
   sandbox = noSandbox,
+  dataRoots = [],
 }: ToolGateDeps): ToolGate {
   const bodies = createToolBodies(clock);
   return {
     check: createCheck({ registry, bodies, policy, costs }),
-    invoke: createInvoke({ registry, bodies, costs, clock, logger, sandbox }),
+    invoke: createInvoke({ registry, bodies, costs, clock, logger, sandbox, dataRoots }),
   };
 }

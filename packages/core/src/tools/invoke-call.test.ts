@@ -2,18 +2,20 @@ import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { createSimulatedClock } from "../../testing/simulated-clock.ts";
 import { ErgonError } from "../errors/ergon-error.ts";
+import { createMemoryBlobStore } from "../memory/blob-store.ts";
 import { createSystemClock } from "../memory/clock.ts";
 import { createMemoryLogger, silentLogger } from "../memory/logger.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { ISandboxService } from "../ports/sandbox.ts";
 import { INLINE_LIMIT_BYTES } from "../schema/blob.ts";
+import { sha256Hex } from "../schema/hash.ts";
 import type { Effects } from "../schema/tool.ts";
 import type { AllowedCall, CallOutcome, InvokeOptions } from "./call.ts";
 import { MAX_ERROR_MESSAGE } from "./call-failure.ts";
 import { MAX_OUTPUT_LENGTH } from "./call-output.ts";
 import { MAX_PROGRESS_MESSAGE, MAX_PROGRESS_PER_SECOND } from "./call-progress.ts";
 import { createToolGate } from "./gate.ts";
-import { DEFAULT_TIMEOUT_MS } from "./invoke-call.ts";
+import { DEFAULT_TIMEOUT_MS, MAX_BLOBS_PER_CALL } from "./invoke-call.ts";
 import { ToolRegistry } from "./registry.ts";
 import type { ProgressUpdate, ToolRun } from "./tool.ts";
 
@@ -80,6 +82,57 @@ describe("invoke", () => {
       run: ({ args }) => (args["at"] as Date).getUTCFullYear(),
     });
     expect(await invoke({ at: "2026-01-01" })).toMatchObject({ kind: "ok", output: 2026 });
+  });
+});
+
+describe("what a tool is lent", () => {
+  const store = createMemoryBlobStore();
+  const blobs = {
+    put: (content: Uint8Array, mediaType: string) => store.put(content, mediaType),
+    get: ({ $blob }: { readonly $blob: string }) => store.get($blob),
+  };
+  const bytes = new Uint8Array([1, 2, 3]);
+
+  it("is the context of its call and the data roots of its gate", async () => {
+    const run: Run = (_params, { context, dataRoots }) => ({ user: context["user"], dataRoots });
+    const { invoke } = world({ dataRoots: ["/data"], run });
+    expect(await invoke({}, { context: { user: "u" } })).toMatchObject({ output: { user: "u", dataRoots: ["/data"] } });
+    expect(await world({ run }).invoke()).toMatchObject({ output: { dataRoots: [] } });
+  });
+
+  it("is a place for bytes, whose references come back for the commit", async () => {
+    const { invoke } = world({ run: async (_params, run) => ({ data: await run.blobs.put(bytes, "image/png") }) });
+    const outcome = await invoke({}, { blobs });
+    const ref = { $blob: sha256Hex(bytes), bytes: 3, mediaType: "image/png" };
+    expect(outcome).toMatchObject({ kind: "ok", output: { data: ref }, blobs: [{ ref }] });
+    const { invoke: read } = world({ run: async (_params, run) => [...(await run.blobs.get(ref))] });
+    expect(await read({}, { blobs })).toMatchObject({ output: [1, 2, 3] });
+  });
+
+  it("leaves nothing to commit when the call fails", async () => {
+    const { invoke } = world({
+      run: async (_params, run) => {
+        await run.blobs.put(bytes, "image/png");
+        throw new Error("no");
+      },
+    });
+    expect(await invoke({}, { blobs })).toMatchObject({ kind: "failed", blobs: [] });
+  });
+
+  it("is bounded", async () => {
+    const puts = (count: number) =>
+      world({
+        run: async (_params, run) => {
+          for (let n = 0; n < count; n++) await run.blobs.put(bytes, "image/png");
+        },
+      }).invoke({}, { blobs });
+    expect(await puts(MAX_BLOBS_PER_CALL)).toMatchObject({ kind: "ok" });
+    expect(await puts(MAX_BLOBS_PER_CALL + 1)).toMatchObject({ error: { details: { code: "not_available" } } });
+  });
+
+  it("is refused where the caller keeps no blobs", async () => {
+    const { invoke } = world({ run: async (_params, run) => run.blobs.put(bytes, "image/png") });
+    expect(await invoke()).toMatchObject({ kind: "failed", error: { details: { code: "not_available" } } });
   });
 });
 
@@ -514,6 +567,7 @@ function world(parts: {
   readonly logger?: ReturnType<typeof createMemoryLogger>;
   readonly effects?: Effects;
   readonly more?: object;
+  readonly dataRoots?: readonly string[];
 }) {
   const registry = new ToolRegistry();
   registry.register({
@@ -529,6 +583,7 @@ function world(parts: {
     clock: parts.clock ?? createSystemClock(),
     logger: parts.logger ?? silentLogger,
     ...(parts.sandbox === undefined ? {} : { sandbox: parts.sandbox }),
+    ...(parts.dataRoots === undefined ? {} : { dataRoots: parts.dataRoots }),
   });
   const allowed = async (args: Record<string, unknown> = {}, timeoutMs?: number): Promise<AllowedCall> => {
     const limit = timeoutMs === undefined ? {} : { timeoutMs };

@@ -5,6 +5,7 @@ import type { CostModel } from "../energy/cost-model.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Logger } from "../ports/logger.ts";
 import type { ISandboxService } from "../ports/sandbox.ts";
+import type { BlobRef } from "../schema/blob.ts";
 import { copyJson } from "../schema/json.ts";
 import type { AllowedCall, CallOutcome, InvokeOptions } from "./call.ts";
 import { cancelled, errorFrom, failureOf, timedOut } from "./call-failure.ts";
@@ -15,10 +16,13 @@ import { argsInvalid } from "./check-call.ts";
 import { toolNotFound, type ToolRegistry } from "./registry.ts";
 import { sandboxUntil } from "./run-sandbox.ts";
 import type { ToolBodies } from "./tool-bodies.ts";
-import type { Infrastructure, Tool, ToolArgs, ToolBody, ToolRun } from "./tool.ts";
+import type { Infrastructure, Tool, ToolArgs, ToolBlobs, ToolBody, ToolRun } from "./tool.ts";
 
 /** For tools and calls that name no time limit of their own. */
 export const DEFAULT_TIMEOUT_MS = 60_000;
+
+/** What is larger belongs into fewer blobs. */
+export const MAX_BLOBS_PER_CALL = 1_000;
 
 export type InvokeDeps = {
   readonly registry: Pick<ToolRegistry, "get" | "list">;
@@ -27,11 +31,13 @@ export type InvokeDeps = {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly sandbox: ISandboxService;
+  readonly dataRoots: readonly string[];
 };
 
 /** `given`: the tool has asked for its signal. */
 type RunningCall = {
   isOver: boolean;
+  readonly put: BlobRef[];
   given: AbortController | undefined;
   abortedFor?: { readonly reason: unknown };
 };
@@ -74,7 +80,7 @@ export function createInvoke(deps: InvokeDeps): (call: AllowedCall, options: Inv
     const { signal, idempotencyKey } = options;
     const startedMs = clock.monotonic();
     const timeoutMs = call.timeoutMs ?? tool.timeoutMs ?? DEFAULT_TIMEOUT_MS;
-    const state: RunningCall = { isOver: false, given: undefined };
+    const state: RunningCall = { isOver: false, put: [], given: undefined };
     return new Promise((resolve) => {
       const settle = (result: CallResult): void => {
         state.isOver = true;
@@ -100,7 +106,7 @@ export function createInvoke(deps: InvokeDeps): (call: AllowedCall, options: Inv
       start(body, args, options, runOf(tool, options, state)).then(
         (returned) => {
           if (state.isOver) logLate(tool, options, "A result came after its call was over, and was dropped.");
-          else settle(resultOf(tool, body, returned));
+          else settle(resultOf(tool, body, returned, state.put));
         },
         (thrown: unknown) => {
           if (state.isOver) logLate(tool, options, "A tool failed after its call was over.");
@@ -133,6 +139,13 @@ export function createInvoke(deps: InvokeDeps): (call: AllowedCall, options: Inv
       get sandbox() {
         return sandboxUntil(deps.sandbox, () => this.signal);
       },
+      get context() {
+        return options.context;
+      },
+      get blobs() {
+        return noted(options.blobs ?? NO_BLOBS, state.put);
+      },
+      dataRoots: deps.dataRoots,
     };
   }
 
@@ -168,9 +181,9 @@ function argsFor(tool: Tool, body: ToolBody, call: AllowedCall): ToolArgs {
   return validated.value;
 }
 
-function resultOf(tool: Tool, body: ToolBody, returned: unknown): CallResult {
+function resultOf(tool: Tool, body: ToolBody, returned: unknown, put: readonly BlobRef[]): CallResult {
   try {
-    return { output: outputOf(tool, body, returned) };
+    return { output: outputOf(tool, body, returned), put };
   } catch (thrown) {
     const unchecked = (reason: string) =>
       errorValue("output_invalid", `The result of "${tool.id}" could not be checked: ${reason}`);
@@ -183,3 +196,22 @@ function neverCalled({ toolId }: AllowedCall): ErrorValue {
 }
 
 const NO_INFRASTRUCTURE: Infrastructure = {};
+
+/** The caller commits what was put together with the result. */
+function noted(blobs: ToolBlobs, put: BlobRef[]): ToolBlobs {
+  return {
+    get: blobs.get,
+    put: async (bytes, mediaType) => {
+      if (put.length === MAX_BLOBS_PER_CALL) {
+        throw usageError("not_available", `One call may put ${String(MAX_BLOBS_PER_CALL)} blobs at most.`);
+      }
+      const ref = await blobs.put(bytes, mediaType);
+      put.push(ref);
+      return ref;
+    },
+  };
+}
+
+const noBlobs = (): Promise<never> =>
+  Promise.reject(usageError("not_available", "Whoever called this tool keeps no blobs for it."));
+const NO_BLOBS: ToolBlobs = { put: noBlobs, get: noBlobs };

@@ -2,6 +2,7 @@ import type { ChatModel } from "../ports/chat-model.ts";
 import type { Embedder } from "../ports/embedder.ts";
 import type { Logger } from "../ports/logger.ts";
 import type { ISandboxService } from "../ports/sandbox.ts";
+import type { BlobRef } from "../schema/blob.ts";
 import type { JsonObject, JsonSchema } from "../schema/json.ts";
 import type { Effects, ToolSummary } from "../schema/tool.ts";
 
@@ -80,6 +81,20 @@ export type ToolRun = {
   readonly logger: Logger;
   /** Where code that came from elsewhere runs; what runs there ends with the call. */
   readonly sandbox: ISandboxService;
+  /** The session's values as this call sees them: to look something up in, never to change. */
+  readonly context: ToolContext;
+  /** For what is no JSON, or too much of it: the result holds a reference. */
+  readonly blobs: ToolBlobs;
+  /** The folders whose files data tools may read, the first one first. */
+  readonly dataRoots: readonly string[];
+};
+
+/** Both throw `not_available` where the caller keeps no blobs. */
+export type ToolBlobs = {
+  /** Kept together with the result; of a call that fails nothing can be read. */
+  readonly put: (bytes: Uint8Array, mediaType: string) => Promise<BlobRef>;
+  /** Throws `blob_not_found` for what is not the caller's own: whoever writes arguments may name any blob. */
+  readonly get: (ref: Pick<BlobRef, "$blob">) => Promise<Uint8Array>;
 };
 
 export type ProgressUpdate = { readonly fraction?: number; readonly message?: string };

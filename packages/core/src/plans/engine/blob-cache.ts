@@ -1,8 +1,8 @@
-import { storeError } from "../../errors/store.ts";
 import type { BlobStore } from "../../ports/blob-store.ts";
 import type { StateStore } from "../../ports/state-store.ts";
 import type { BlobRef } from "../../schema/blob.ts";
 import type { Json } from "../../schema/json.ts";
+import { ownedBlobs } from "../../tools/owned-blobs.ts";
 
 /** Parsed blobs that stay in memory between steps, over all runs. */
 const MAX_BLOB_CACHE_BYTES = 64 * 1024 * 1024;
@@ -40,10 +40,7 @@ export function createBlobCache(
       return entry;
     },
     load: async (owner, ref) => {
-      if ((await store.readBlobRow(ref.$blob, owner)) === undefined) {
-        throw storeError("blob_not_found", `No blob "${ref.$blob}".`);
-      }
-      const bytes = await blobs.get(ref.$blob);
+      const bytes = await ownedBlobs({ store, blobs }, owner).get(ref);
       const value = JSON.parse(new TextDecoder().decode(bytes)) as Json;
       keep(keyOf(owner, ref), value, bytes.byteLength);
       return value;

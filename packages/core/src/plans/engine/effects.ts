@@ -6,6 +6,7 @@ import { toErgonError } from "../../errors/ergon-error.ts";
 import type { ErrorRecord } from "../../schema/error.ts";
 import type { JsonObject } from "../../schema/json.ts";
 import type { AllowedCall, CheckAnswer } from "../../tools/gate.ts";
+import { ownedBlobs } from "../../tools/owned-blobs.ts";
 import type { MaybePromise } from "../../tools/tool.ts";
 import { stepOf } from "../interpreter.ts";
 import { resolveWith } from "../pointer/resolve.ts";
@@ -45,6 +46,7 @@ type Answer = Completion extends infer C ? (C extends Completion ? Omit<C, "ord"
 export function createEffects({ deps, state, arrive, begun }: EffectsParts): Effects {
   const { plan, data, sessionId, owner } = state;
   const infrastructure = { ...deps.infrastructure, sessionId };
+  const blobs = ownedBlobs(deps, owner);
 
   return {
     now: (effect) => {
@@ -231,6 +233,7 @@ export function createEffects({ deps, state, arrive, begun }: EffectsParts): Eff
         return data.contextOf(effect.place);
       },
       infrastructure,
+      blobs,
       get logger() {
         return deps.logger.child({ sessionId, planId: plan.plan.planId, stepId });
       },
@@ -238,7 +241,9 @@ export function createEffects({ deps, state, arrive, begun }: EffectsParts): Eff
         return progressInto(deps, { owner, sessionId, stepId, position });
       },
     });
-    for (const blob of outcome.blobs) await untilWritten(deps, () => deps.blobs.put(blob.bytes, blob.ref.mediaType));
+    for (const { ref, bytes } of outcome.blobs) {
+      if (bytes !== undefined) await untilWritten(deps, () => deps.blobs.put(bytes, ref.mediaType));
+    }
     const ended: Answer =
       outcome.kind === "ok"
         ? { kind: "called", ok: true }

@@ -2,7 +2,7 @@ import type { ContextWrite, SessionRecord, Version } from "../../ports/state-sto
 import type { Json, JsonObject } from "../../schema/json.ts";
 import type { ToolCallStep } from "../../schema/plan.ts";
 import type { SessionCore } from "../../schema/session.ts";
-import type { AllowedCall, CallOutcome } from "../../tools/gate.ts";
+import type { AllowedCall, CallOutcome, PendingBlob } from "../../tools/gate.ts";
 import type { CompiledPlan } from "../compiled-plan.ts";
 import type { Cursor } from "../frames.ts";
 import { stepOf } from "../interpreter.ts";
@@ -40,7 +40,7 @@ export type Arrival = {
 export type Joined = {
   readonly writes: readonly ContextWrite[];
   readonly outputs: ReadonlyMap<string, Json>;
-  readonly blobs: CallOutcome["blobs"];
+  readonly blobs: readonly PendingBlob[];
 };
 
 export function newRunState(record: SessionRecord, plan: CompiledPlan, data: RunData, cursor: Cursor): RunState {

@@ -1,21 +1,14 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { silentLogger } from "../../memory/logger.ts";
+import { createToolRun } from "../../../testing/tool-run.ts";
 import { defineAction, defineTool } from "../define.ts";
-import { noSandbox } from "../run-sandbox.ts";
-import type { Tool, ToolBody, ToolRun } from "../tool.ts";
+import type { Tool, ToolBody } from "../tool.ts";
 import { adaptAction } from "./action.ts";
 import { adaptMcpTool } from "./mcp-tool.ts";
 import { adaptPureTool, type PureToolImplementation } from "./pure-tool.ts";
 import { adaptToolMetadata } from "./tool-metadata.ts";
 
-const run: ToolRun = {
-  signal: new AbortController().signal,
-  idempotencyKey: "k",
-  progress: () => undefined,
-  logger: silentLogger,
-  sandbox: noSandbox,
-};
+const run = createToolRun({ idempotencyKey: "k" });
 
 describe("a tool of spec 1", () => {
   it("gets context and args apart, and the run as its last argument", async () => {

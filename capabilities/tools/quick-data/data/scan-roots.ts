@@ -1,0 +1,61 @@
+import { readdir, realpath, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { type DataFormat, formatOf, suggestedName } from "./data-format.ts";
+
+export const MAX_SCANNED_ENTRIES = 10_000;
+export const MAX_SCAN_DEPTH = 6;
+/** Folders with many json files that nobody means when speaking of data. */
+const NOT_DATA = new Set(["node_modules", "dist", "build", "target", "vendor", "__pycache__"]);
+const NOT_DATA_FILES =
+  /^(package(-lock)?|tsconfig.*|manifest|composer|knip|deno|components|mcp-servers)\.json$|\.plan\.json$/;
+
+export type FoundFile = {
+  readonly filePath: string;
+  readonly format: DataFormat;
+  readonly bytes: number;
+  readonly size: string;
+  readonly modifiedAt: string;
+  readonly suggestedName: string;
+};
+
+/** Files of data below the roots, largest first; links and hidden folders are passed over, as reading them is refused. */
+export async function scanRoots(
+  roots: readonly string[],
+  signal: AbortSignal,
+): Promise<{ readonly files: FoundFile[]; readonly isCut: boolean }> {
+  const files = new Map<string, FoundFile>();
+  let seen = 0;
+  let isCut = false;
+
+  const scan = async (folder: string, depth: number): Promise<void> => {
+    signal.throwIfAborted();
+    const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
+    for (const entry of entries.sort((a, b) => (a.name < b.name ? -1 : 1))) {
+      seen += 1;
+      if (seen > MAX_SCANNED_ENTRIES) isCut = true;
+      if (isCut) return;
+      if (entry.name.startsWith(".")) continue;
+      const path = join(folder, entry.name);
+      if (entry.isDirectory() && !NOT_DATA.has(entry.name)) {
+        if (depth < MAX_SCAN_DEPTH) await scan(path, depth + 1);
+        else isCut = true;
+      } else if (entry.isFile()) await note(path, entry.name);
+    }
+  };
+  const note = async (filePath: string, name: string): Promise<void> => {
+    const format = formatOf(name);
+    if (format === undefined || NOT_DATA_FILES.test(name)) return;
+    const { size, mtime } = await stat(filePath);
+    const facts = { bytes: size, size: readable(size), modifiedAt: mtime.toISOString() };
+    files.set(filePath, { filePath, format, ...facts, suggestedName: suggestedName(filePath) });
+  };
+
+  for (const root of roots) await scan(await realpath(root).catch(() => root), 0);
+  return { files: [...files.values()].sort((a, b) => b.bytes - a.bytes || (a.filePath < b.filePath ? -1 : 1)), isCut };
+}
+
+function readable(bytes: number): string {
+  if (bytes < 1_000) return `${String(bytes)} B`;
+  if (bytes < 1_000_000) return `${(bytes / 1_000).toFixed(1)} kB`;
+  return `${(bytes / 1_000_000).toFixed(1)} MB`;
+}

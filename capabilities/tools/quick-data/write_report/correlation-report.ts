@@ -1,0 +1,152 @@
+import type { Dataset } from "../data/dataset.ts";
+import type { Finding } from "../findings/finding.ts";
+import { shown } from "../stats/describe-pair.ts";
+import { element, escaped, page, paragraph, table } from "./html.ts";
+
+/** A picture with its bytes at hand. */
+export type DrawnPicture = { readonly title: string; readonly caption: string; readonly svg: Uint8Array };
+
+export type ReportParts = {
+  readonly title: string;
+  readonly dataset: Dataset;
+  readonly explanation: string;
+  readonly pairCount: number;
+  readonly findings: readonly Finding[];
+  readonly matrix: DrawnPicture | undefined;
+  /** In the order of the findings. */
+  readonly pictures: readonly (DrawnPicture | undefined)[];
+  readonly test: TestedFinding | undefined;
+};
+
+type TestedFinding = { readonly finding: number; readonly heading: string; readonly lines: readonly string[] };
+
+export function correlationReport(parts: ReportParts): string {
+  const { title, dataset, findings, matrix, test } = parts;
+  return page(
+    title,
+    [
+      element("h1", escaped(title)),
+      paragraph(sourceLine(dataset), { class: "quiet" }),
+      paragraph(summaryOf(parts), { class: "lead" }),
+      ...(findings.length === 0 ? [] : [overview(findings)]),
+      ...(matrix === undefined ? [] : [element("h2", "All columns of numbers"), figure(matrix)]),
+      ...(findings.length === 0 ? [] : [element("h2", "What was found")]),
+      ...findings.map((finding, at) => section(finding, parts.pictures[at])),
+      ...(test === undefined ? [] : [tested(test)]),
+      dataSection(dataset),
+      howToRead(),
+    ].join("\n"),
+  );
+}
+
+/** What a person wants to know first. */
+export function summaryOf({ dataset, explanation, findings, pairCount }: ReportParts): string {
+  const [first] = findings;
+  if (first === undefined) return explanation;
+  const strong = findings.filter(({ strength }) => strength === "strong").length;
+  const turned = findings.filter(({ verdict }) => verdict === "reverses" || verdict === "fades");
+  const holding = findings.filter(({ verdict }) => verdict === "holds");
+  const said = [
+    `In ${String(dataset.rowCount)} rows of ${dataset.datasetName}, ${counted(findings.length, "pair")} of ${String(pairCount)} ${findings.length === 1 ? "goes" : "go"} together clearly, ${String(strong)} of them strongly.`,
+    `The strongest: ${first.headline}.`,
+    ...turned.map(({ x, y, by, verdict }) =>
+      verdict === "reverses"
+        ? `Do not take ${x} and ${y} at face value: within every ${by ?? "group"} they go the other way.`
+        : `Most of what ${x} and ${y} share comes from differences between ${by ?? "groups"}.`,
+    ),
+    ...holding.slice(0, 2).map(({ x, y, by }) => `${x} and ${y} hold within every ${by ?? "group"}.`),
+  ];
+  return said.join(" ");
+}
+
+function overview(findings: readonly Finding[]): string {
+  const rows = findings.map(({ number, x, y, r, interval, n, verdict, by }) => [
+    String(number),
+    `${x} and ${y}`,
+    shown(r),
+    interval === null ? "–" : `${shown(interval[0])} to ${shown(interval[1])}`,
+    String(n),
+    verdict === null ? "no groups" : `${VERDICTS[verdict]} (${by ?? ""})`,
+  ]);
+  return table(["", "Pair", "r", "95% interval", "Rows", "Within groups"], rows, [2, 3, 4]);
+}
+
+const VERDICTS = {
+  holds: "holds",
+  reverses: "turns round",
+  fades: "fades",
+  mixed: "differs",
+  too_few_rows: "too few rows",
+} as const;
+
+function section(finding: Finding, picture: DrawnPicture | undefined): string {
+  const { number, headline, verdict, sentence, by, segments } = finding;
+  const tone = verdict === "holds" ? "fine" : verdict === "too_few_rows" || verdict === null ? "quiet" : "note";
+  const rows = segments.map(({ value, r, n }) => [value, String(n), shown(r)]);
+  return [
+    element("h3", escaped(`${String(number)}. ${headline}`)),
+    paragraph(sentence, { class: tone }),
+    ...(picture === undefined ? [] : [figure(picture)]),
+    ...(by === null || rows.length === 0 ? [] : [table([by, "Rows", "r within"], rows, [1, 2])]),
+  ].join("\n");
+}
+
+function tested({ finding, heading, lines }: TestedFinding): string {
+  return [
+    element("h2", escaped(`Looked into: finding ${String(finding)}`)),
+    paragraph(heading),
+    element("pre", escaped(lines.join("\n"))),
+  ].join("\n");
+}
+
+function figure({ title, caption, svg }: DrawnPicture): string {
+  // As an image: whatever is in it, nothing of it runs.
+  const source = `data:image/svg+xml;base64,${Buffer.from(svg).toString("base64")}`;
+  return element(
+    "figure",
+    `<img src="${source}" alt="${escaped(`${title}. ${caption}`)}">${element("figcaption", escaped(caption))}`,
+  );
+}
+
+function dataSection({ columns, rowCount, source }: Dataset): string {
+  const shownColumns = columns.slice(0, MAX_COLUMNS_SHOWN);
+  const rows = shownColumns.map(({ name, role, type, missing, distinct }) => [
+    name,
+    role,
+    type,
+    String(missing),
+    String(distinct),
+  ]);
+  const more =
+    columns.length > MAX_COLUMNS_SHOWN
+      ? [paragraph(`… and ${String(columns.length - MAX_COLUMNS_SHOWN)} more columns.`)]
+      : [];
+  return [
+    element("h2", "The data"),
+    paragraph(
+      `${source.path}: ${String(rowCount)} rows, ${String(columns.length)} columns, as of ${source.modifiedAt.slice(0, 16).replace("T", " ")} UTC (SHA-256 ${source.sha256.slice(0, 12)}…).`,
+    ),
+    table(["Column", "Role", "Type", "Missing", "Different values"], rows, [3, 4]),
+    ...more,
+  ].join("\n");
+}
+
+const MAX_COLUMNS_SHOWN = 60;
+
+function howToRead(): string {
+  return [
+    element("h2", "How to read this"),
+    paragraph(
+      "r runs from −1 to 1: at 1 two columns rise together on a straight line, at −1 one falls as the other rises, at 0 a straight line says nothing. The interval is where r lies with 95% confidence if the rows are a fair sample. That two things go together does not say that one causes the other.",
+      { class: "quiet" },
+    ),
+  ].join("\n");
+}
+
+function sourceLine({ datasetName, rowCount, columns, source }: Dataset): string {
+  return `${datasetName} · ${String(rowCount)} rows · ${String(columns.length)} columns · ${source.format}`;
+}
+
+function counted(count: number, word: string): string {
+  return `${String(count)} ${word}${count === 1 ? "" : "s"}`;
+}
