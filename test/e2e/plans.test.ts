@@ -301,6 +301,11 @@ describe("a session that waits for a person", () => {
 });
 
 describe("a session that a failing step has stopped", () => {
+  // What a person does about it is asked here; the supervisor has tests of its own.
+  const run = (...args: readonly string[]): Promise<Answer> => {
+    const { cwd, env } = options();
+    return ergon([...args, "--data", join(folder.path, "data")], { cwd, env: { ...env, ERGON_CORRECTIONS: "off" } });
+  };
   const fails = (rest: object) =>
     JSON.stringify({
       planId: "fails",

@@ -12,6 +12,7 @@ import {
   type Clock,
   createDryRun,
   createEngine,
+  createSupervisor,
   type EmbeddedEngine,
   type Engine,
   type Ids,
@@ -145,6 +146,16 @@ async function own(
     logger,
     infrastructure,
     fsyncEveryStep: values.fsync === "always",
+    supervised: true,
+  });
+  const supervisor = createSupervisor({
+    store: data.state,
+    engine,
+    registry,
+    clock,
+    logger,
+    mode: values.corrections,
+    sessionBudget: values.correctionBudget,
   });
   const loops = keepLoops({ data, values, clock, logger });
   let server: HttpServer | undefined;
@@ -153,6 +164,7 @@ async function own(
       await data.retire().catch((thrown: unknown) => {
         logger.warn({ error: toErgonError(thrown, "store_unavailable").toJSON() }, "server.json could not be changed.");
       });
+      await supervisor.stop({ graceMs: DRAIN_MS });
       await server?.close({ graceMs: DRAIN_MS });
       await engine.close({ graceMs: DRAIN_MS });
     } finally {
@@ -177,6 +189,7 @@ async function own(
     });
     const url = await server.listen(entrance.listen?.host ?? "127.0.0.1", entrance.listen?.port ?? 0);
     await data.announce(reachableHere(url), localToken);
+    supervisor.start({ catchUp: entrance.recover });
     if (entrance.recover) recoverBehind(engine, logger);
     ready.now = true;
     return {

@@ -2,6 +2,15 @@ export { ActionResponse } from "./schema/action.ts";
 export { Approval, ApprovalState, ToolChange, ToolGrant } from "./schema/approval.ts";
 export { BlobRef, INLINE_LIMIT_BYTES, isBlobRef, JSON_MEDIA_TYPE } from "./schema/blob.ts";
 export { DryRunReport } from "./schema/dry-run.ts";
+export {
+  CorrectedCall,
+  Correction,
+  CorrectionState,
+  CorrectionStrategy,
+  isCorrectionSession,
+  PlanChange,
+  ProposedCorrection,
+} from "./schema/correction.ts";
 export { EnergyCause, EnergyRow, EnergyState, EnergyStatus } from "./schema/energy.ts";
 export { ErrorRecord, Problem } from "./schema/error.ts";
 export { EventType, NewEvent, StoredEvent } from "./schema/event.ts";
@@ -104,6 +113,7 @@ export { registryError, type RegistryErrorCode } from "./errors/registry.ts";
 export { sandboxError, type SandboxErrorCode } from "./errors/sandbox.ts";
 export { storeError, type StoreErrorCode } from "./errors/store.ts";
 export { usageError, type UsageErrorCode } from "./errors/usage.ts";
+export type { ArgumentRepair, ArgumentRepairer } from "./ports/argument-repairer.ts";
 export { type BlobStore, MAX_BLOB_BYTES } from "./ports/blob-store.ts";
 export {
   type ChatModel,
@@ -284,9 +294,19 @@ export { checkLoopId } from "./refinement/loop-arguments.ts";
 export { isStagnant } from "./refinement/stagnation.ts";
 export { createDryRun, type DryRun } from "./plans/dry-run/dry-run.ts";
 export { createEngine, type EmbeddedEngine, MAX_ACTIVE_RUNS } from "./plans/engine/engine.ts";
+export type { Corrections, FailedCall, Failure } from "./plans/engine/corrections.ts";
 export type { EngineDeps, PlanLookup, StartRun, ToolSource } from "./plans/engine/engine-deps.ts";
 export { type IPlanExecutor, PlanExecutor } from "./plans/plan-executor.ts";
 export { createSpecStateStore } from "./plans/spec-state-store.ts";
+export {
+  type CorrectionMode,
+  createSupervisor,
+  DEFAULT_CORRECTION_BUDGET,
+  type ISupervisorService,
+  MAX_CORRECTION_BUDGET,
+  type Supervisor,
+  type SupervisorDeps,
+} from "./plans/supervisor/supervisor.ts";
 export type { PlanEstimate } from "./plans/preflight/estimate.ts";
 export type { ToolLookup } from "./plans/preflight/tool-index.ts";
 export { type PlanChecks, type PlanReport, validatePlan } from "./plans/validate-plan.ts";

@@ -1,4 +1,5 @@
 import {
+  type Correction,
   type Engine,
   type HistoryEntry,
   type ListSessions,
@@ -10,6 +11,7 @@ import {
 import { FIRST_PRINCIPAL } from "@ergon/node";
 import type { CommandContext } from "../command-context.ts";
 import { EXIT, type ExitCode } from "../exit-codes.ts";
+import { describeCorrection } from "../output/describe-correction.ts";
 import { oneLine, printable } from "../output/printable.ts";
 import { describeValue, reportSession } from "../output/session-report.ts";
 import { table } from "../output/table.ts";
@@ -91,6 +93,12 @@ export async function showSession({ terminal, compose }: CommandContext, session
     if (core.forkedFrom !== undefined)
       terminal.print(dim(`  forked from ${core.forkedFrom.sessionId} at ${core.forkedFrom.stepId}`));
     for (const [key, value] of Object.entries(context)) terminal.print(`  ${key}: ${oneLine(describeValue(value))}`);
+    for (const correction of view.corrections ?? [])
+      terminal.print(
+        describeCorrection(correction)
+          .map((line, at) => (at === 0 ? `  ⚒ ${line}` : `  ${line}`))
+          .join("\n"),
+      );
     if (core.status !== "completed") reportSession(terminal, view);
     return EXIT.ok;
   } finally {
@@ -101,17 +109,31 @@ export async function showSession({ terminal, compose }: CommandContext, session
 export async function showHistory({ terminal, compose }: CommandContext, sessionId: string): Promise<ExitCode> {
   const app = await compose();
   try {
-    const { history, nextCursor } = await throughOwner(app, LOOK, ({ engine }) =>
-      engine.readSession({ owner: FIRST_PRINCIPAL, sessionId }),
-    );
+    const {
+      history,
+      nextCursor,
+      corrections = [],
+    } = await throughOwner(app, LOOK, ({ engine }) => engine.readSession({ owner: FIRST_PRINCIPAL, sessionId }));
     if (terminal.json) {
-      terminal.printJson({ items: history, ...(nextCursor === undefined ? {} : { nextCursor }) });
+      const more = nextCursor === undefined ? {} : { nextCursor };
+      terminal.printJson({ items: history, ...more, ...(corrections.length === 0 ? {} : { corrections }) });
       return EXIT.ok;
     }
     if (history.length === 0) terminal.note("This session has called no tool yet.");
     if (nextCursor !== undefined)
       terminal.note(`The newest ${history.length} entries; --json gives a cursor to those before.`);
-    for (const entry of history) terminal.print(describeEntry(terminal, entry));
+    const lines = [
+      ...history.map((entry) => ({ at: entry.timestamp, text: describeEntry(terminal, entry) })),
+      ...corrections.map((correction) => ({
+        at: correction.proposedAt,
+        text: describeInHistory(terminal, correction),
+      })),
+    ];
+    // Stable: what happened in the same millisecond stays in its order.
+    for (const { text } of corrections.length === 0
+      ? lines
+      : lines.sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0)))
+      terminal.print(text);
     return EXIT.ok;
   } finally {
     await app.close();
@@ -123,6 +145,11 @@ function describeEntry({ colors: { dim, red } }: CommandContext["terminal"], ent
   const outcome =
     "output" in result ? describeValue(result.output) : red(`${result.error.code}: ${result.error.message}`);
   return `${dim(timestamp)}  ${planStepId}  ${toolId}  ${oneLine(printable(JSON.stringify(request)))} → ${oneLine(outcome)}`;
+}
+
+function describeInHistory({ colors: { dim } }: CommandContext["terminal"], correction: Correction): string {
+  const [first = "", ...changes] = describeCorrection(correction);
+  return [`${dim(correction.proposedAt)}  ⚒ ${first}`, ...changes.map((line) => `  ${line}`)].join("\n");
 }
 
 function wholeNumber(given: string, flag: string): number {

@@ -2,6 +2,7 @@ import {
   accessError,
   type AgenticPlan,
   DryRunReport,
+  Correction,
   HistoryEntry,
   isSettled,
   Json,
@@ -75,6 +76,7 @@ export const ViewAnswer = z.object({
   context: SessionContext.optional(),
   history: z.array(HistoryEntry).optional(),
   nextCursor: z.string().optional(),
+  corrections: z.array(Correction).optional(),
 });
 
 export function sessionRoutes({
@@ -258,6 +260,7 @@ export function sessionRoutes({
           sessionId: params.id,
           ...(input === undefined ? {} : { input }),
           ...(step === undefined ? {} : { step }),
+          mayApprove: asker.principal.scope === "person",
         });
         return await accepted(core, asker);
       },

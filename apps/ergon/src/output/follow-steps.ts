@@ -70,6 +70,10 @@ function describe(terminal: Terminal, { type, data }: StoredEvent): string | und
       const mark = data["willRetry"] === true ? yellow("↻") : red("✗");
       return `${mark} ${text(data, "stepId")} ${dim(code ?? "")} ${oneLine(message ?? "")}`;
     }
+    case "correction-proposed":
+      return `${yellow("⚑")} ${text(data, "path")} ${data["needsApproval"] === true ? "may be corrected: " : ""}${text(data, "summary")}`;
+    case "correction-applied":
+      return dim(`⚒ ${text(data, "path")} corrected by ${text(data, "correctionId")} (${text(data, "strategy")})`);
     default:
       return undefined;
   }

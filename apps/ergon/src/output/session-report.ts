@@ -50,6 +50,8 @@ export function reportSession(terminal: Terminal, { core, context }: SessionView
       for (const wait of core.waiting) {
         const what = wait.kind === "error" ? red(wait.error?.code ?? "error") : yellow("waiting for you");
         terminal.print(`${what} at ${bold(wait.path)}: ${oneLine(wait.message)}`);
+        if (wait.correction !== undefined)
+          terminal.print(`  ${yellow("proposed")}: ${oneLine(wait.correction.summary)}`);
       }
       terminal.note(howToGoOn(core));
   }
@@ -69,8 +71,9 @@ function howToGoOn({ sessionId, waiting }: SessionCore): string {
   return `Go on with: ergon resume ${sessionId}${step} --input ${exampleAnswer(first)}`;
 }
 
-function exampleAnswer({ kind, error }: SessionCore["waiting"][number]): string {
+function exampleAnswer({ kind, error, correction }: SessionCore["waiting"][number]): string {
   if (kind === "human") return "'…'";
+  if (correction?.accepted === false) return `'{"action":"accept"}'   (or refuse, retry, skip, abort)`;
   const decision = `'{"action":"retry"}'   (or skip, or abort)`;
   if (error?.code !== "outcome_unknown") return decision;
   return `'{"happened":…}'   with its result, if it took effect; else ${decision}`;

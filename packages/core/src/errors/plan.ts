@@ -21,7 +21,8 @@ export type PlanErrorCode =
   | "fork_too_large"
   | "engine_busy"
   | "engine_stopping"
-  | "resume_input_invalid";
+  | "resume_input_invalid"
+  | "correction_not_found";
 
 export function planError(code: PlanErrorCode, message: string, options?: ErrorOptions): ErgonError<PlanErrorCode> {
   return new ErgonError(code, message, options);

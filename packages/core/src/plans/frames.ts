@@ -1,3 +1,4 @@
+import type { ProposedCorrection } from "../schema/correction.ts";
 import type { ErrorRecord } from "../schema/error.ts";
 import type { JsonObject } from "../schema/json.ts";
 import { encodePart, partAt } from "./ord.ts";
@@ -16,14 +17,33 @@ export type ListFrame = {
 };
 
 export type StepState =
-  /** The step has begun and awaits its first answer (a check, an evaluation). `args` replace the plan's. */
-  | { readonly kind: "ready"; readonly args?: JsonObject; readonly approved?: true }
-  | { readonly kind: "call"; readonly attempt: number }
-  | { readonly kind: "backoff"; readonly attempt: number; readonly untilMs: number }
-  | { readonly kind: "approval"; readonly sinceMs: number; readonly message: string; readonly args?: JsonObject }
+  /** The step has begun and awaits its first answer (a check, an evaluation). */
+  | (Amended & { readonly kind: "ready"; readonly approved?: true })
+  | (Amended & { readonly kind: "call"; readonly attempt: number })
+  /** Attempt 0: a correction put the step's first attempt off. */
+  | (Amended & { readonly kind: "backoff"; readonly attempt: number; readonly untilMs: number })
+  | (Amended & { readonly kind: "approval"; readonly sinceMs: number; readonly message: string })
   | { readonly kind: "human"; readonly sinceMs: number; readonly message: string }
-  | { readonly kind: "error"; readonly sinceMs: number; readonly error: ErrorRecord }
+  | Failed
   | Spread;
+
+type Failed = Amended & {
+  readonly kind: "error";
+  readonly sinceMs: number;
+  readonly error: ErrorRecord;
+  readonly correction?: ProposedCorrection;
+  /** The supervisor has nothing (more) to propose. */
+  readonly needsPerson?: true;
+};
+
+/** What a person or a correction put in place of what the plan says of this visit. */
+export type Amendment = {
+  readonly args?: JsonObject;
+  readonly toolId?: string;
+  /** The visit whose idempotency key is used: the same call is made once more. */
+  readonly keyOrd?: string;
+};
+type Amended = { readonly amendment?: Amendment };
 
 /** Branches or loop turns under way. Those before `next` that are not in `kids` are done. */
 export type Spread = {

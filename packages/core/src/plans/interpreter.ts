@@ -146,8 +146,8 @@ function follow(plan: IndexedPlan, visit: Visit, move: Move, out: Out, atMs: num
       if (move.stepId === undefined) return "ended";
       return beginVisit(plan, visit.place, { at: move.stepId, slot: visit.frame.slot + 1 }, out, atMs);
     case "again": {
-      const state = { kind: "ready" as const, ...move.state };
-      return beginVisit(plan, visit.place, { at: visit.frame.at, slot: visit.frame.slot + 1, state }, out, atMs);
+      const { at, slot } = visit.frame;
+      return beginVisit(plan, visit.place, { at, slot: slot + 1, state: move.state }, out, atMs);
     }
     case "state":
       return { ...visit.frame, state: move.state };

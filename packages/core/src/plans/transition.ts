@@ -1,14 +1,15 @@
+import type { Correction } from "../schema/correction.ts";
 import type { ErrorRecord } from "../schema/error.ts";
 import type { Json, JsonObject } from "../schema/json.ts";
 import type { ContextWrite } from "../ports/state-store.ts";
-import type { ListPlace, StepState, Visit } from "./frames.ts";
+import type { Amendment, ListPlace, StepState, Visit } from "./frames.ts";
 
 /** What the interpreter asks its driver to do. Every effect is answered by completions for its `ord`. */
 export type Effect =
   /** Resolve the arguments and ask the gate. → checked | failed */
-  | (At & { readonly kind: "check"; readonly args?: JsonObject; readonly approved?: true })
+  | (At & { readonly kind: "check"; readonly amendment?: Amendment; readonly approved?: true })
   /** Call the checked tool; its intent is committed first. → called */
-  | (At & { readonly kind: "invoke"; readonly attempt: number })
+  | (At & { readonly kind: "invoke"; readonly attempt: number; readonly amendment?: Amendment })
   /** Work out a condition, a collection's size or a message from the data. → evaluated | failed */
   | (At & { readonly kind: "evaluate" })
   /** → woke */
@@ -18,7 +19,12 @@ export type Effect =
 
 export type At = { readonly ord: string; readonly place: ListPlace; readonly stepId: string };
 
-export type Completion = { readonly ord: string; readonly atMs: number } & (
+export type Completion = {
+  readonly ord: string;
+  readonly atMs: number;
+  /** The correction that it makes, settles or carries out, as it is afterwards. */
+  readonly correction?: Correction;
+} & (
   | { readonly kind: "checked"; readonly answer: "allowed" }
   | { readonly kind: "checked"; readonly answer: "needs_approval"; readonly message: string }
   | { readonly kind: "called"; readonly ok: true }
@@ -31,6 +37,12 @@ export type Completion = { readonly ord: string; readonly atMs: number } & (
   | { readonly kind: "answered"; readonly input: Json }
   | { readonly kind: "approval"; readonly approved: boolean; readonly error?: ErrorRecord }
   | { readonly kind: "decided"; readonly decision: Decision }
+  /** The supervisor has a correction for a failed step; with `correction` only. */
+  | { readonly kind: "proposed" }
+  /** A person accepts or refuses the correction that was proposed. */
+  | { readonly kind: "reviewed"; readonly accepted: boolean }
+  /** The supervisor can do nothing for a failed step. */
+  | { readonly kind: "escalated" }
 );
 
 export type Evaluated =
@@ -41,7 +53,14 @@ export type Evaluated =
 
 /** How a person, or the supervisor, answers a step that failed. */
 export type Decision =
-  | { readonly action: "retry"; readonly args?: JsonObject }
+  | {
+      readonly action: "retry";
+      readonly args?: JsonObject;
+      readonly toolId?: string;
+      /** The same call once more: its idempotency key stays. */
+      readonly sameKey?: true;
+      readonly untilMs?: number;
+    }
   | { readonly action: "skip" }
   | { readonly action: "abort" }
   | { readonly action: "happened"; readonly output: Json };
@@ -51,7 +70,8 @@ export type RunEnd = { readonly status: "completed" } | { readonly status: "fail
 /** What a step kind decides for the list it is in. */
 export type Move =
   | { readonly to: "next"; readonly stepId: string | undefined }
-  | { readonly to: "again"; readonly state?: { readonly args?: JsonObject } }
+  /** The same step as a new visit. */
+  | { readonly to: "again"; readonly state: StepState }
   | { readonly to: "state"; readonly state: StepState }
   | { readonly to: "spread"; readonly count: number }
   | { readonly to: "end"; readonly end: RunEnd };

@@ -1,3 +1,4 @@
+import type { Correction } from "../schema/correction.ts";
 import type { JsonObject, Json } from "../schema/json.ts";
 import type { RunDiff } from "../schema/run-diff.ts";
 import type { AgenticPlan } from "../schema/plan.ts";
@@ -60,6 +61,8 @@ export type ResumeSession = SessionRef & {
   /** A step id, or a wait's path where several visits of one step wait. */
   readonly step?: string;
   readonly input?: Json;
+  /** False for whoever may not accept or refuse what the supervisor proposed; it throws `forbidden` then. */
+  readonly mayApprove?: boolean;
 };
 
 export type ForkSession = SessionRef & {
@@ -77,6 +80,8 @@ export type SessionView = {
   /** Oldest first; the newest ones, with a cursor to those before. */
   readonly history: readonly HistoryEntry[];
   readonly nextCursor?: string;
+  /** What the supervisor proposed and did, oldest first; absent when it had nothing to do. */
+  readonly corrections?: readonly Correction[];
 };
 
 export type ListSessions = {

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { ProposedCorrection } from "./correction.ts";
 import { ErrorRecord } from "./error.ts";
 import { Json, JsonSchema } from "./json.ts";
 
@@ -33,6 +34,9 @@ export const OpenWait = z.object({
   inputSchema: JsonSchema.optional(),
   approvalId: z.string().optional(),
   error: ErrorRecord.optional(),
+  /** Of a failed step: false while the supervisor sees to it, true once nobody but a person can. */
+  needsPerson: z.boolean().optional(),
+  correction: ProposedCorrection.optional(),
   since: z.string(),
 });
 export type OpenWait = z.infer<typeof OpenWait>;
@@ -65,6 +69,7 @@ export type SessionCore = z.infer<typeof SessionCore>;
 /** Nothing will happen by itself any more: the session has ended, waits for a person, or has no plan. */
 export function isSettled(core: SessionCore): boolean {
   if (core.status === "running") return false;
+  if (core.status === "paused_on_error") return !core.waiting.some(({ needsPerson }) => needsPerson === false);
   return core.status !== "paused" || core.waiting.length === 0;
 }
 

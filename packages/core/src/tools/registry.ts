@@ -36,6 +36,7 @@ export class ToolRegistry {
 
   readonly #tools = new Map<string, Tool>();
   readonly #aliases = new Map<string, Tool>();
+  readonly #internal = new Map<string, Tool>();
   readonly #listeners = new Set<(change: RegistryChange) => void>();
   readonly #schemas: JsonSchemas;
   readonly #costs: CostModel;
@@ -65,6 +66,17 @@ export class ToolRegistry {
     return tool;
   }
 
+  /**
+   * A tool of Ergon's own plans: it can be called by its id, and no list shows it to people or planners. One of the same
+   * id takes the place of the one before.
+   */
+  registerInternal(tool: Tool): Tool {
+    const earlier = this.#tools.get(tool.id) ?? this.#aliases.get(tool.id);
+    if (earlier !== undefined) throw duplicate(tool.id, earlier, tool);
+    this.#internal.set(tool.id, tool);
+    return tool;
+  }
+
   /** True when there was such a tool. */
   unregister(id: string): boolean {
     const tool = this.#tools.get(id);
@@ -76,7 +88,7 @@ export class ToolRegistry {
   }
 
   get(id: string): Tool | undefined {
-    return this.#tools.get(id) ?? this.#aliases.get(id);
+    return this.#tools.get(id) ?? this.#aliases.get(id) ?? this.#internal.get(id);
   }
 
   has(id: string): boolean {

@@ -159,6 +159,8 @@ it("knows every name that is public", () => {
       "TOKEN",
       "ALLOWED_HOSTS",
       "CAPABILITIES",
+      "CORRECTIONS",
+      "CORRECTION_BUDGET",
       "STORE",
       "BLOBS",
       "ENGINE",

@@ -1,3 +1,4 @@
+import { DEFAULT_CORRECTION_BUDGET, MAX_CORRECTION_BUDGET } from "@ergon/core";
 import {
   choice,
   decimal,
@@ -144,6 +145,18 @@ export const SETTINGS = {
     group: "state",
     fallback: "effects",
     description: "when a commit waits for the disk",
+  }),
+  corrections: setting(choice("auto", "ask", "off"), {
+    env: "ERGON_CORRECTIONS",
+    group: "state",
+    fallback: "auto",
+    description: "failed steps: corrected at once, after a person's yes, or left to a person",
+  }),
+  correctionBudget: setting(wholeNumber(1, MAX_CORRECTION_BUDGET), {
+    env: "ERGON_CORRECTION_BUDGET",
+    group: "state",
+    fallback: DEFAULT_CORRECTION_BUDGET,
+    description: "corrections that one session may have",
   }),
   dataRoots: setting(pathList(), {
     env: "ERGON_DATA_ROOTS",

@@ -7,6 +7,7 @@
  * R3  An event that `follow` gave is not given again, and none is left out, however often the connection breaks.
  */
 import {
+  Correction,
   type Engine,
   HistoryEntry,
   isSettled,
@@ -31,6 +32,7 @@ const View = z.object({
   context: SessionContext,
   history: z.array(HistoryEntry),
   nextCursor: z.string().optional(),
+  corrections: z.array(Correction).optional(),
 });
 const SessionPage = z.object({ items: z.array(SessionCore), nextCursor: z.string().optional() });
 
@@ -51,10 +53,11 @@ export function createRemoteEngine(target: RemoteTarget): Engine {
         limit: historyLimit === undefined ? undefined : pageRows(historyLimit, 0),
         cursor: historyCursor,
       };
-      const { nextCursor, ...found } = View.parse(
+      const { nextCursor, corrections, ...found } = View.parse(
         await ask({ owner: ref.owner, path: sessionPath(ref.sessionId), query }),
       );
-      return { ...found, ...(nextCursor === undefined ? {} : { nextCursor }) } satisfies SessionView;
+      const more = nextCursor === undefined ? {} : { nextCursor };
+      return { ...found, ...more, ...(corrections === undefined ? {} : { corrections }) } satisfies SessionView;
     },
     diff: async ({ withSessionId, ...ref }) => {
       const query = { with: withSessionId };

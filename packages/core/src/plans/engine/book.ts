@@ -2,13 +2,15 @@
  * The books of a run: turns what happened into the rows of a commit. Reads the run's state and writes the draft, nothing else.
  */
 import { gateError } from "../../errors/gate.ts";
+import type { Correction } from "../../schema/correction.ts";
 import type { ErrorRecord } from "../../schema/error.ts";
-import type { Json } from "../../schema/json.ts";
+import type { Json, JsonObject } from "../../schema/json.ts";
 import type { SessionCore, SessionStatus } from "../../schema/session.ts";
 import { openVisits, visitPath, type Cursor } from "../frames.ts";
 import type { Completion, Effect } from "../transition.ts";
 import { stepOf } from "../interpreter.ts";
 import { APPROVAL_DENIED } from "../steps/tool-call.ts";
+import { CORRECTIONS_SCOPE } from "./correction-rows.ts";
 import { note, type Draft } from "./draft.ts";
 import { idempotencyKey, toolStep, type Arrival, type RunState } from "./run-state.ts";
 import { placedWaits, shownError, statusOf } from "./waits.ts";
@@ -27,13 +29,13 @@ export function bookIntent(state: RunState, effect: Extract<Effect, { kind: "inv
       stepId: effect.stepId,
       toolId: call.toolId,
       effects: call.effects,
-      key: idempotencyKey(state.sessionId, effect.ord),
+      key: idempotencyKey(state.sessionId, effect.amendment?.keyOrd ?? effect.ord),
       argsHash: call.argsHash,
       request: call.requestBlob?.ref ?? call.resolvedArgs,
       at: draft.at,
     });
   }
-  const { toolId } = toolStep(state.plan, effect.stepId);
+  const toolId = effect.amendment?.toolId ?? toolStep(state.plan, effect.stepId).toolId;
   note(draft, "step-started", { stepId: effect.stepId, toolId, position: effect.ord, attempt: effect.attempt });
 }
 
@@ -42,8 +44,10 @@ export function bookCall(state: RunState, before: Cursor, arrival: Arrival, draf
   const { completion, call } = arrival;
   if (completion.kind !== "called") return;
   const { ord } = completion;
-  const stepId = stepIdAt(before, ord);
-  const { toolId } = toolStep(state.plan, stepId);
+  const frame = visitPath(before, ord).at(-1)?.frame;
+  const stepId = frame?.at ?? "";
+  const amendment = frame?.state.kind === "call" ? frame.state.amendment : undefined;
+  const toolId = amendment?.toolId ?? toolStep(state.plan, stepId).toolId;
   const energyUnits = call?.energyUnits ?? 0;
   if (call !== undefined) {
     state.energySpent += energyUnits;
@@ -136,9 +140,11 @@ function bookUnknown(before: Cursor, completion: Extract<Completion, { kind: "de
 
 /** What a person or the supervisor did, and steps that failed short of a call. */
 export function bookArrival(before: Cursor, completion: Completion, draft: Draft): void {
+  if (completion.correction !== undefined) bookCorrection(completion.correction, draft);
   switch (completion.kind) {
     case "answered":
     case "approval":
+    case "reviewed":
     case "decided":
       note(draft, "session-resumed", { stepId: stepIdAt(before, completion.ord), answer: answerOf(completion) });
       if (completion.kind === "decided") bookUnknown(before, completion, draft);
@@ -156,8 +162,21 @@ export function bookArrival(before: Cursor, completion: Completion, draft: Draft
     case "evaluated":
     case "woke":
     case "joined":
+    case "proposed":
+    case "escalated":
       return;
   }
+}
+
+/** The correction as it stands now, and the event when it came into being or took effect. */
+function bookCorrection(correction: Correction, draft: Draft): void {
+  const { correctionId, state, call: _call, run: _run, proposedAt: _at, settledAt: _settled, ...rest } = correction;
+  const value = asJson(correction);
+  draft.context.push({ scope: CORRECTIONS_SCOPE, key: correctionId, value: { kind: "inline", value } });
+  const data = { correctionId, ...rest } as unknown as JsonObject;
+  if (state === "applied") note(draft, "correction-applied", data);
+  if (state === "proposed" || (state === "accepted" && correction.settledAt === undefined))
+    note(draft, "correction-proposed", { ...data, needsApproval: state === "proposed" });
 }
 
 /** Closes the rows of calls that a cancel leaves behind: what had been sent and could not be taken back is unknown. */
@@ -186,8 +205,8 @@ export function bookCancel(state: RunState, draft: Draft): void {
 }
 
 /** The session as it is after this draft; a change of status is announced and, being acknowledged outside, durable. */
-export function bookSession(state: RunState, draft: Draft): SessionCore {
-  const core = nextCore(state, draft);
+export function bookSession(state: RunState, draft: Draft, supervised: boolean): SessionCore {
+  const core = nextCore(state, draft, supervised);
   if (core.status === "running") return core;
   if (draft.end === undefined && core.status === state.core.status && !waitsChanged(state.core, core)) return core;
   const error = core.lastError === undefined ? {} : { error: asJson(core.lastError) };
@@ -203,11 +222,15 @@ export function bookSession(state: RunState, draft: Draft): SessionCore {
 /** Whoever watches must hear of a new question, though the session had stopped at another before. */
 function waitsChanged(before: SessionCore, after: SessionCore): boolean {
   const named = ({ waiting }: SessionCore): string =>
-    waiting.map(({ path, kind, since }) => `${path} ${kind} ${since}`).join("\n");
+    waiting
+      .map(({ path, kind, since, needsPerson, correction }) =>
+        [path, kind, since, needsPerson, correction?.correctionId, correction?.accepted].join(" "),
+      )
+      .join("\n");
   return named(before) !== named(after);
 }
 
-function nextCore(state: RunState, draft: Draft): SessionCore {
+function nextCore(state: RunState, draft: Draft, supervised: boolean): SessionCore {
   if (draft.end !== undefined) {
     const core = coreAt(state, draft, draft.end.status);
     return draft.end.status === "failed" ? { ...core, lastError: draft.end.error } : core;
@@ -218,7 +241,7 @@ function nextCore(state: RunState, draft: Draft): SessionCore {
   now.currentStepId = cursor.root.at;
   // A single line of steps that runs has no waits; looking for them would be work on the hot path.
   if (status === "running" && cursor.root.state.kind !== "spread") return now;
-  const waits = placedWaits(state.plan, cursor);
+  const waits = placedWaits(state.plan, cursor, supervised);
   const lastError = shownError(waits);
   return { ...now, waiting: waits.map(({ wait }) => wait), ...(lastError === undefined ? {} : { lastError }) };
 }
@@ -238,14 +261,20 @@ function stepIdAt(cursor: Cursor, ord: string): string {
   return visitPath(cursor, ord).at(-1)?.frame.at ?? "";
 }
 
-function answerOf(completion: Extract<Completion, { kind: "answered" | "approval" | "decided" }>): Json {
+function answerOf(completion: Extract<Completion, { kind: "answered" | "approval" | "reviewed" | "decided" }>): Json {
   switch (completion.kind) {
     case "answered":
       return { kind: "input" };
     case "approval":
       return { kind: "approval", approved: completion.approved };
+    case "reviewed":
+      return { kind: "review", accepted: completion.accepted };
     case "decided":
-      return { kind: "decision", action: completion.decision.action };
+      return {
+        kind: "decision",
+        action: completion.decision.action,
+        ...(completion.correction?.state === "applied" ? { correctionId: completion.correction.correctionId } : {}),
+      };
   }
 }
 

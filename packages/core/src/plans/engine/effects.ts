@@ -122,7 +122,7 @@ export function createEffects({ deps, state, arrive, begun }: EffectsParts): Eff
 
   function checkNow(effect: Check): boolean {
     try {
-      const args = effect.args ?? resolveArguments(effect.stepId, data.view(effect.place));
+      const args = effect.amendment?.args ?? resolveArguments(effect.stepId, data.view(effect.place));
       if (args === undefined) return false;
       const asked = ask(effect, args);
       if (asked instanceof Promise) begun(() => orFail(effect, async () => checked(effect, await asked)));
@@ -136,7 +136,8 @@ export function createEffects({ deps, state, arrive, begun }: EffectsParts): Eff
   async function checkLater(effect: Check): Promise<void> {
     const template = templateOf(effect.stepId);
     const args =
-      effect.args ?? ((await withLoads(effect, (view) => resolveTemplate(template, view))).value as JsonObject);
+      effect.amendment?.args ??
+      ((await withLoads(effect, (view) => resolveTemplate(template, view))).value as JsonObject);
     checked(effect, await ask(effect, args));
   }
 
@@ -156,7 +157,7 @@ export function createEffects({ deps, state, arrive, begun }: EffectsParts): Eff
     const { mode } = state.core;
     const remaining = energyLeft(state);
     return deps.gate.check({
-      toolId: step.toolId,
+      toolId: effect.amendment?.toolId ?? step.toolId,
       args,
       get context() {
         return data.contextOf(effect.place);
@@ -228,7 +229,7 @@ export function createEffects({ deps, state, arrive, begun }: EffectsParts): Eff
     const { stepId, ord: position } = effect;
     const outcome = await deps.gate.invoke(ready, {
       signal: state.calls.signal,
-      idempotencyKey: idempotencyKey(sessionId, position),
+      idempotencyKey: idempotencyKey(sessionId, effect.amendment?.keyOrd ?? position),
       get context() {
         return data.contextOf(effect.place);
       },

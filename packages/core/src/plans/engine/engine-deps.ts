@@ -25,6 +25,8 @@ export type EngineDeps = {
   readonly logger: Logger;
   /** Handed to tools that take it (spec 2); never part of their arguments. */
   readonly infrastructure?: Omit<Infrastructure, "sessionId">;
+  /** A supervisor sees to failed steps: a person is needed only when it says so. */
+  readonly supervised?: boolean;
   /** `ERGON_FSYNC=always`. */
   readonly fsyncEveryStep?: boolean;
 };

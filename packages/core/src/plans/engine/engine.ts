@@ -4,6 +4,7 @@
  * It keeps in memory only the runs that have something under way. A run that waits for a person or for time is put
  * down, and taken up again from its cursor when somebody answers or the time has come: nothing is replayed.
  */
+import { accessError } from "../../errors/access.ts";
 import { toErgonError } from "../../errors/ergon-error.ts";
 import { planError } from "../../errors/plan.ts";
 import { storeError } from "../../errors/store.ts";
@@ -12,13 +13,16 @@ import { isoTime } from "../../ports/clock.ts";
 import type { CreateSession, Engine, ExecutePlan, ForkSession, ResumeSession, SessionRef } from "../../ports/engine.ts";
 import type { SessionRecord } from "../../ports/state-store.ts";
 import type { Json } from "../../schema/json.ts";
-import { isSettled, type SessionCore } from "../../schema/session.ts";
+import { isSettled, type OpenWait, type SessionCore } from "../../schema/session.ts";
 import { offload } from "../../tools/offload.ts";
 import type { Cursor } from "../frames.ts";
 import { stepOf } from "../interpreter.ts";
 import type { Completion } from "../transition.ts";
 import { createBlobCache } from "./blob-cache.ts";
 import { createCheckedPlans } from "./checked-plans.ts";
+import { readCorrections } from "./correction-rows.ts";
+import { createCorrections, type Corrections } from "./corrections.ts";
+import { deliver, MAX_DELIVERY_TRIES } from "./deliver.ts";
 import { forkSession } from "./fork.ts";
 import type { EngineDeps, PlanLookup, StartRun } from "./engine-deps.ts";
 import { answerFor, chooseWait } from "./resume-input.ts";
@@ -31,8 +35,6 @@ import { placedWaits } from "./waits.ts";
 
 /** Runs with something under way at once; a plan beyond that is refused, to be tried again. */
 export const MAX_ACTIVE_RUNS = 10_000;
-/** An answer can meet a run that is just being put down; it is brought to the one that follows. */
-const MAX_DELIVERY_TRIES = 5;
 
 export type EmbeddedEngine = Omit<Engine, "executePlan"> & {
   executePlan(request: StartRun): Promise<SessionCore>;
@@ -41,6 +43,8 @@ export type EmbeddedEngine = Omit<Engine, "executePlan"> & {
   /** Begins nothing new, lets calls under way end within `graceMs`, leaves the rest for the next start. */
   readonly close: (options?: { readonly graceMs?: number }) => Promise<void>;
   readonly activeRuns: () => number;
+  /** What the supervisor works with. */
+  readonly corrections: Corrections;
 };
 
 export function createEngine(given: EngineDeps & { readonly plans: PlanLookup }): EmbeddedEngine {
@@ -80,7 +84,7 @@ export function createEngine(given: EngineDeps & { readonly plans: PlanLookup })
         try {
           const { core } = await reader.record({ owner, sessionId });
           const late = deadlineMs !== undefined && deps.clock.now() >= deadlineMs;
-          if (isSettled(core) || late || signal?.aborted === true || closing) return core;
+          if (isSettled(core) || isLeftAlone(core) || late || signal?.aborted === true || closing) return core;
           await change.promise;
         } finally {
           change.stop();
@@ -94,7 +98,13 @@ export function createEngine(given: EngineDeps & { readonly plans: PlanLookup })
       settling.wakeAll();
     },
     activeRuns: pool.size,
+    corrections: createCorrections({ deps, pool }),
   };
+
+  /** Without a supervisor, nobody will see to what one of an earlier process had begun to see to. */
+  function isLeftAlone({ status }: SessionCore): boolean {
+    return status === "paused_on_error" && deps.supervised !== true;
+  }
 
   async function sessionFor({ owner, sessionId, create }: ExecutePlan): Promise<SessionRecord> {
     const known = create === true ? await deps.store.readSession(sessionId) : undefined;
@@ -126,26 +136,44 @@ export function createEngine(given: EngineDeps & { readonly plans: PlanLookup })
     return core;
   }
 
-  async function resume({ owner, sessionId, step, input }: ResumeSession): Promise<SessionCore> {
+  async function resume({ owner, sessionId, step, input, mayApprove }: ResumeSession): Promise<SessionCore> {
     refuseWhenClosing();
     await reader.record({ owner, sessionId });
     let meant: string | undefined;
-    for (let tries = 0; tries < MAX_DELIVERY_TRIES; tries++) {
-      const run = await pool.take({ owner, sessionId });
-      try {
-        const { plan, cursor } = run.state;
-        const waits = placedWaits(plan, cursor);
-        // One answer is for one wait: if that has been answered meanwhile, it is not for the next.
-        const chosen = meant === undefined ? chooseWait(waits, step) : waits.find(({ ord }) => ord === meant);
-        if (chosen === undefined) break;
-        meant = chosen.ord;
-        const answer = await answerFor(chosen, stepOf(plan, chosen.wait.stepId), input, deps.clock.now());
-        if (await run.deliver(await keepAnswer({ owner, sessionId }, answer))) return run.state.core;
-      } finally {
-        pool.release(run);
-      }
-    }
+    let heard = false;
+    const told = await deliver(pool, { owner, sessionId }, async ({ state: { plan, cursor } }) => {
+      const waits = placedWaits(plan, cursor);
+      // One answer is for one wait: if that has been answered meanwhile, it is not for the next.
+      const chosen = meant === undefined ? chooseWait(waits, step) : waits.find(({ ord }) => ord === meant);
+      if (chosen === undefined) return undefined;
+      meant = chosen.ord;
+      const answer = await answerFor(chosen, stepOf(plan, chosen.wait.stepId), input, deps.clock.now());
+      if (answer.kind === "reviewed" && mayApprove === false)
+        throw accessError("forbidden", "Accepting or refusing a correction needs a token with scope person.");
+      // An answer that was heard before, and whose acknowledgement was lost, is given again.
+      heard = answer.kind === "reviewed" && chosen.wait.correction?.accepted === true;
+      if (heard) return undefined;
+      const kept = await keepAnswer({ owner, sessionId }, answer);
+      return { ...kept, ...(await settledCorrection(sessionId, chosen.wait, kept)) };
+    });
+    if (told !== undefined) return told;
+    if (heard) return (await reader.record({ owner, sessionId })).core;
     throw planError("wait_not_open", `The wait of session ${sessionId} has just been answered.`);
+  }
+
+  /** What an answer makes of the correction that was meant for the same failure. */
+  async function settledCorrection(
+    sessionId: string,
+    { correction: proposed }: OpenWait,
+    answer: Completion,
+  ): Promise<Pick<Completion, "correction">> {
+    if (proposed === undefined) return {};
+    const all = await readCorrections(deps.store, sessionId);
+    const stands = all.find(({ correctionId }) => correctionId === proposed.correctionId);
+    if (stands === undefined) return {};
+    const reviewed = answer.kind === "reviewed" && answer.accepted ? "accepted" : "refused";
+    const state = answer.kind === "reviewed" ? reviewed : "superseded";
+    return { correction: { ...stands, state, settledAt: isoTime(deps.clock) } };
   }
 
   async function keepAnswer(session: SessionRef, answer: Completion): Promise<Completion> {

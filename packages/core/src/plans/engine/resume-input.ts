@@ -3,13 +3,17 @@ import { planError } from "../../errors/plan.ts";
 import { INLINE_LIMIT_BYTES } from "../../schema/blob.ts";
 import { Json } from "../../schema/json.ts";
 import type { PlanStep } from "../../schema/plan.ts";
+import type { OpenWait } from "../../schema/session.ts";
 import { compileJsonSchema } from "../../tools/json-schema/compile.ts";
 import type { Completion } from "../transition.ts";
 import type { PlacedWait } from "./waits.ts";
 
-/** How a person answers a failed step. `happened` is the result, where the outcome was unknown and they know it. */
+/**
+ * How a person answers a failed step. `happened` is the result, where the outcome was unknown and they know it; `accept`
+ * and `refuse` are for the correction that the supervisor has proposed.
+ */
 const ErrorAnswer = z.strictObject({
-  action: z.enum(["retry", "skip", "abort"]).optional(),
+  action: z.enum(["retry", "skip", "abort", "accept", "refuse"]).optional(),
   arguments: z.record(z.string(), Json).optional(),
   happened: Json.optional(),
 });
@@ -41,7 +45,7 @@ export async function answerFor(
     case "human":
       return { kind: "answered", ord, atMs, input: await humanInput(step, input) };
     case "error":
-      return { kind: "decided", ord, atMs, decision: decision(step, wait.error?.code, input) };
+      return { ...errorAnswer(step, wait, input), ord, atMs };
     case "approval":
       throw planError("wait_not_open", `Step "${wait.stepId}" waits for an approval; answer it with the approvals.`, {
         details: { stepId: wait.stepId },
@@ -64,11 +68,24 @@ async function humanInput(step: PlanStep, input: Json | undefined): Promise<Json
   });
 }
 
-function decision(
-  step: PlanStep,
-  code: string | undefined,
-  input: Json | undefined,
-): Extract<Completion, { kind: "decided" }>["decision"] {
+type Reviewed = Pick<Extract<Completion, { kind: "reviewed" }>, "kind" | "accepted">;
+type Decided = Pick<Extract<Completion, { kind: "decided" }>, "kind" | "decision">;
+
+function errorAnswer(step: PlanStep, { error, correction }: OpenWait, input: Json | undefined): Reviewed | Decided {
+  const answer = readAnswer(input);
+  if (answer.action !== "accept" && answer.action !== "refuse")
+    return { kind: "decided", decision: decision(step, error?.code, answer) };
+  if (answer.arguments !== undefined || answer.happened !== undefined)
+    throw planError(
+      "resume_input_invalid",
+      `"${answer.action}" stands alone: the correction is taken as it is, or not.`,
+    );
+  if (correction === undefined || (correction.accepted && answer.action === "refuse"))
+    throw planError("resume_input_invalid", `No correction of step "${step.id}" waits to be accepted or refused.`);
+  return { kind: "reviewed", accepted: answer.action === "accept" };
+}
+
+function readAnswer(input: Json | undefined): z.infer<typeof ErrorAnswer> {
   const parsed = ErrorAnswer.safeParse(input ?? { action: "retry" });
   if (!parsed.success) {
     const issues = parsed.error.issues.map((issue) => ({
@@ -78,11 +95,14 @@ function decision(
     }));
     throw planError(
       "resume_input_invalid",
-      "After an error, answer with {action: retry | skip | abort, arguments?, happened?}.",
+      "After an error, answer with {action: retry | skip | abort | accept | refuse, arguments?, happened?}.",
       { details: { issues } },
     );
   }
-  const answer = parsed.data;
+  return parsed.data;
+}
+
+function decision(step: PlanStep, code: string | undefined, answer: z.infer<typeof ErrorAnswer>): Decided["decision"] {
   if (answer.happened !== undefined) {
     if (code === "outcome_unknown") return { action: "happened", output: answer.happened };
     throw planError(
@@ -101,6 +121,6 @@ function decision(
       `Changed arguments may have ${String(INLINE_LIMIT_BYTES)} characters at most.`,
     );
   }
-  if (answer.action !== "retry") return { action: answer.action };
+  if (answer.action === "skip" || answer.action === "abort") return { action: answer.action };
   return answer.arguments === undefined ? { action: "retry" } : { action: "retry", args: answer.arguments };
 }

@@ -223,7 +223,7 @@ export function createRun({ deps, state, onCommit, onIdle }: RunParts): Run {
   }
 
   async function write(draft: Draft): Promise<void> {
-    const core = bookSession(state, draft);
+    const core = bookSession(state, draft, deps.supervised === true);
     const { context, dropScopes, journal, energy, blobs, events } = draft;
     const first = opening;
     const frames = draft.end === undefined ? (state.cursor as unknown as Json) : null;

@@ -11,6 +11,7 @@ import type { StoredEvent } from "../../schema/event.ts";
 import type { SessionContext } from "../../schema/session.ts";
 import { diffRuns, type ComparedRun } from "../diff/diff-runs.ts";
 import { readRun } from "../diff/read-run.ts";
+import { readCorrections } from "./correction-rows.ts";
 import type { EngineDeps } from "./engine-deps.ts";
 import { historyEntry, outputOf, storedValue } from "./run-data.ts";
 
@@ -42,7 +43,7 @@ export function createSessionReader({ store, blobs }: Pick<EngineDeps, "store" |
     readSession: async ({ owner, sessionId, historyLimit, historyCursor }) => {
       const limit = Math.min(historyLimit ?? HISTORY_PAGE, HISTORY_PAGE);
       // Asked for in one turn, so that they show one moment.
-      const [{ core }, rows, kept] = await Promise.all([
+      const [{ core }, rows, kept, corrections] = await Promise.all([
         record({ owner, sessionId }),
         store.readJournal({
           sessionId,
@@ -52,11 +53,13 @@ export function createSessionReader({ store, blobs }: Pick<EngineDeps, "store" |
           ...(historyCursor === undefined ? {} : { ranges: [{ from: "", to: historyCursor }] }),
         }),
         store.readContext(sessionId, [""]),
+        readCorrections(store, sessionId),
       ]);
       const oldest = rows.at(-1);
       const more = rows.length === limit && oldest !== undefined ? { nextCursor: oldest.ord } : {};
       const context = await contextOf(store, sessionId, kept, rows);
-      return { core, context, history: rows.map(historyEntry).reverse(), ...more };
+      const corrected = corrections.length === 0 ? {} : { corrections };
+      return { core, context, history: rows.map(historyEntry).reverse(), ...more, ...corrected };
     },
     diff: async ({ owner, sessionId, withSessionId }) => {
       const [one, other] = await Promise.all([

@@ -48,12 +48,12 @@ function look(frame: ListFrame, seen: { running: boolean; error: boolean; human:
 }
 
 /** Every open wait with a path that a person can read and name: `each[3]/ask`. */
-export function placedWaits(plan: IndexedPlan, cursor: Cursor): readonly PlacedWait[] {
+export function placedWaits(plan: IndexedPlan, cursor: Cursor, supervised = false): readonly PlacedWait[] {
   const found: PlacedWait[] = [];
   const collect = (frame: ListFrame, place: ListPlace, parent: string): void => {
     const path = parent + frame.at;
     const ord = visitOrd(place, frame.slot);
-    const wait = waitOf(plan, frame, path);
+    const wait = waitOf(plan, frame, path, supervised);
     if (wait !== undefined) found.push({ ord, visit: { place, frame, ord }, wait });
     if (frame.state.kind !== "spread") return;
     for (const [index, kid] of Object.entries(frame.state.kids)) {
@@ -66,7 +66,11 @@ export function placedWaits(plan: IndexedPlan, cursor: Cursor): readonly PlacedW
 
 /** The error that a session shows: the first of those that wait, in reading order. */
 export function shownError(waits: readonly PlacedWait[]): SessionError | undefined {
-  for (const { wait } of waits) if (wait.error !== undefined) return { ...wait.error, stepId: wait.stepId };
+  for (const { wait } of waits) {
+    if (wait.error === undefined) continue;
+    const { error, stepId, needsPerson } = wait;
+    return { ...error, stepId, ...(needsPerson === undefined ? {} : { needsPerson }) };
+  }
   return undefined;
 }
 
@@ -81,7 +85,7 @@ export function nextWake(cursor: Cursor): number | undefined {
   return earliest;
 }
 
-function waitOf(plan: IndexedPlan, frame: ListFrame, path: string): OpenWait | undefined {
+function waitOf(plan: IndexedPlan, frame: ListFrame, path: string, supervised: boolean): OpenWait | undefined {
   const { state } = frame;
   switch (state.kind) {
     case "human": {
@@ -98,10 +102,13 @@ function waitOf(plan: IndexedPlan, frame: ListFrame, path: string): OpenWait | u
         kind: "error",
         message: state.error.message,
         error: state.error,
+        ...(supervised ? { needsPerson: needsPerson(state) } : {}),
+        ...(state.correction === undefined ? {} : { correction: state.correction }),
         since: iso(state.sinceMs),
       };
     case "backoff": {
-      const message = `Attempt ${String(state.attempt + 1)} follows at ${iso(state.untilMs)}.`;
+      const next = state.attempt === 0 ? "A retry" : `Attempt ${String(state.attempt + 1)}`;
+      const message = `${next} follows at ${iso(state.untilMs)}.`;
       return { stepId: frame.at, path, kind: "time", message, since: iso(state.untilMs) };
     }
     case "ready":
@@ -109,6 +116,12 @@ function waitOf(plan: IndexedPlan, frame: ListFrame, path: string): OpenWait | u
     case "spread":
       return undefined;
   }
+}
+
+/** A call of which nobody knows whether it took effect is never the supervisor's to repeat. */
+function needsPerson(state: Extract<ListFrame["state"], { kind: "error" }>): boolean {
+  if (state.needsPerson === true || state.error.code === "outcome_unknown") return true;
+  return state.correction?.accepted === false;
 }
 
 function iso(ms: number): string {

@@ -1,40 +1,89 @@
 import type { ErrorRecord } from "../../schema/error.ts";
-import type { Visit } from "../frames.ts";
+import type { Amendment, StepState, Visit } from "../frames.ts";
 import type { At, Completion, Decision, Move, Out, StepKind } from "../transition.ts";
 
 export function at(visit: Visit): At {
   return { ord: visit.ord, place: visit.place, stepId: visit.frame.at };
 }
 
-export function failMove(error: ErrorRecord, atMs: number): Move {
-  return { to: "state", state: { kind: "error", sinceMs: atMs, error } };
+export function failMove(visit: Visit, error: ErrorRecord, atMs: number): Move {
+  return { to: "state", state: { kind: "error", sinceMs: atMs, error, ...amended(visit) } };
+}
+
+/** What stands in place of the plan's, carried from one state of a visit to the next. */
+export function amended({ frame: { state } }: Visit): { readonly amendment?: Amendment } {
+  if (state.kind === "human" || state.kind === "spread" || state.amendment === undefined) return {};
+  return { amendment: state.amendment };
 }
 
 /**
- * What all kinds share when a step has failed: it waits, and a decision retries it as a new visit, skips it or ends
- * the run. Returns undefined when the completion is not about that.
+ * What all kinds share when a step has failed: it waits for the supervisor, then for a person, and a decision retries it
+ * as a new visit, skips it or ends the run. Returns undefined when the completion is not about that.
  */
 export function settleFailure(visit: Visit, completion: Completion, skipTo: string | undefined): Move | undefined {
   const { state } = visit.frame;
   if (completion.kind === "failed") {
     const joining = state.kind === "spread" && Object.keys(state.kids).length === 0;
-    return state.kind === "ready" || joining ? failMove(completion.error, completion.atMs) : undefined;
+    return state.kind === "ready" || joining ? failMove(visit, completion.error, completion.atMs) : undefined;
   }
-  if (completion.kind !== "decided" || state.kind !== "error") return undefined;
-  return decide(completion.decision, state.error, skipTo);
+  if (state.kind !== "error") return undefined;
+  if (completion.kind === "decided") return decide(visit, state, completion, skipTo);
+  const changed = correct(state, completion);
+  return changed === undefined ? undefined : { to: "state", state: changed };
 }
 
-function decide(decision: Decision, error: ErrorRecord, skipTo: string | undefined): Move | undefined {
+type Failed = Extract<StepState, { kind: "error" }>;
+
+/** What the supervisor, or a person asked by it, does to a failed step short of settling it. */
+function correct(state: Failed, completion: Completion): Failed | undefined {
+  if (completion.kind === "escalated") return state.needsPerson === true ? undefined : { ...state, needsPerson: true };
+  if (completion.kind === "proposed") {
+    if (completion.correction === undefined || state.correction !== undefined || state.needsPerson === true)
+      return undefined;
+    const { correctionId, strategy, summary, state: stands } = completion.correction;
+    return { ...state, correction: { correctionId, strategy, summary, accepted: stands === "accepted" } };
+  }
+  if (completion.kind !== "reviewed" || state.correction === undefined || state.correction.accepted) return undefined;
+  if (completion.accepted) return { ...state, correction: { ...state.correction, accepted: true } };
+  const { correction: _refused, ...rest } = state;
+  return { ...rest, needsPerson: true };
+}
+
+function decide(
+  visit: Visit,
+  state: Failed,
+  { decision, correction }: Extract<Completion, { kind: "decided" }>,
+  skipTo: string | undefined,
+): Move | undefined {
+  // A correction is for the failure that it was proposed for, and only once somebody has agreed to it.
+  const isApplied = correction?.state === "applied";
+  if (isApplied && !(state.correction?.correctionId === correction.correctionId && state.correction.accepted))
+    return undefined;
   switch (decision.action) {
     case "retry":
-      return { to: "again", ...(decision.args === undefined ? {} : { state: { args: decision.args } }) };
+      return { to: "again", state: again(visit, decision) };
     case "skip":
       return { to: "next", stepId: skipTo };
     case "abort":
-      return { to: "end", end: { status: "failed", error } };
+      return { to: "end", end: { status: "failed", error: state.error } };
     case "happened":
       return undefined;
   }
+}
+
+/** What was corrected once stays so, unless this decision says otherwise. */
+function again(visit: Visit, decision: Extract<Decision, { action: "retry" }>): StepState {
+  const before = amended(visit).amendment;
+  const args = decision.args ?? before?.args;
+  const toolId = decision.toolId ?? before?.toolId;
+  const amendment: Amendment = {
+    ...(args === undefined ? {} : { args }),
+    ...(toolId === undefined ? {} : { toolId }),
+    ...(decision.sameKey === true ? { keyOrd: before?.keyOrd ?? visit.ord } : {}),
+  };
+  const changes = Object.keys(amendment).length === 0 ? {} : { amendment };
+  if (decision.untilMs === undefined) return { kind: "ready", ...changes };
+  return { kind: "backoff", attempt: 0, untilMs: decision.untilMs, ...changes };
 }
 
 /** A step whose whole work is one evaluation of data. */

@@ -1,10 +1,9 @@
 import type { ContextWrite } from "../../ports/state-store.ts";
 import type { ErrorRecord } from "../../schema/error.ts";
-import type { JsonObject } from "../../schema/json.ts";
 import type { ToolCallStep } from "../../schema/plan.ts";
 import type { Visit } from "../frames.ts";
 import type { Completion, Effect, Move, Out, StepKind } from "../transition.ts";
-import { at, failMove, noList, settleFailure } from "./simple-step.ts";
+import { amended, at, failMove, noList, settleFailure } from "./simple-step.ts";
 
 /** Waits between automatic attempts double, up to this. */
 export const MAX_BACKOFF_MS = 3_600_000;
@@ -26,8 +25,9 @@ export function resultKey(toolId: string): string {
 export function toolCall(step: ToolCallStep): StepKind {
   return {
     begin: (visit, out) => {
-      out.effects.push(checkEffect(visit));
-      return { to: "state", state: visit.frame.state };
+      const { state } = visit.frame;
+      out.effects.push(state.kind === "backoff" ? sleepEffect(visit, state.untilMs) : checkEffect(visit));
+      return { to: "state", state };
     },
     complete: (visit, completion, out) => complete(step, visit, completion, out),
     owed: (visit) => owed(visit),
@@ -43,14 +43,15 @@ function complete(step: ToolCallStep, visit: Visit, completion: Completion, out:
       if (state.kind !== "ready") return undefined;
       if (completion.answer === "needs_approval") {
         const { message, atMs } = completion;
-        return { to: "state", state: { kind: "approval", sinceMs: atMs, message, ...changedArgs(visit) } };
+        return { to: "state", state: { kind: "approval", sinceMs: atMs, message, ...amended(visit) } };
       }
       return call(visit, 1, out);
     case "called":
       if (state.kind !== "call") return undefined;
       return completion.ok ? succeed(step, visit, out) : retryOrFail(step, visit, state.attempt, completion, out);
     case "woke":
-      return state.kind === "backoff" ? call(visit, state.attempt + 1, out) : undefined;
+      if (state.kind !== "backoff") return undefined;
+      return state.attempt === 0 ? check(visit, out, {}) : call(visit, state.attempt + 1, out);
     case "approval":
       return state.kind === "approval" ? decideApproval(step, visit, completion, out) : undefined;
     case "decided":
@@ -61,8 +62,12 @@ function complete(step: ToolCallStep, visit: Visit, completion: Completion, out:
       return settleFailure(visit, completion, step.nextStepId);
     case "failed":
       return state.kind === "ready"
-        ? failFor(step, completion.error, completion.atMs)
+        ? failFor(step, visit, completion)
         : settleFailure(visit, completion, step.nextStepId);
+    case "proposed":
+    case "reviewed":
+    case "escalated":
+      return settleFailure(visit, completion, step.nextStepId);
     case "evaluated":
     case "joined":
     case "answered":
@@ -73,18 +78,23 @@ function complete(step: ToolCallStep, visit: Visit, completion: Completion, out:
 function checkEffect(visit: Visit): Effect {
   const { state } = visit.frame;
   const approved = state.kind === "ready" && state.approved === true ? { approved: true as const } : {};
-  return { kind: "check", ...at(visit), ...changedArgs(visit), ...approved };
+  return { kind: "check", ...at(visit), ...amended(visit), ...approved };
 }
 
-/** Arguments that a correction put in place of the plan's. */
-function changedArgs(visit: Visit): { readonly args?: JsonObject } {
-  const { state } = visit.frame;
-  return (state.kind === "ready" || state.kind === "approval") && state.args !== undefined ? { args: state.args } : {};
+function sleepEffect(visit: Visit, untilMs: number): Effect {
+  return { kind: "sleep", ...at(visit), untilMs };
+}
+
+function check(visit: Visit, out: Out, approved: { readonly approved?: true }): Move {
+  const how = { ...amended(visit), ...approved };
+  out.effects.push({ kind: "check", ...at(visit), ...how });
+  return { to: "state", state: { kind: "ready", ...how } };
 }
 
 function call(visit: Visit, attempt: number, out: Out): Move {
-  out.effects.push({ kind: "invoke", ...at(visit), attempt });
-  return { to: "state", state: { kind: "call", attempt } };
+  const changes = amended(visit);
+  out.effects.push({ kind: "invoke", ...at(visit), attempt, ...changes });
+  return { to: "state", state: { kind: "call", attempt, ...changes } };
 }
 
 /** Context refers to the output by its position in the journal; the value is stored once. */
@@ -107,15 +117,19 @@ function retryOrFail(
   out: Out,
 ): Move {
   const { error, atMs } = completion;
-  if (!error.retryable || attempt >= (step.retry?.maxAttempts ?? 1)) return failFor(step, error, atMs);
+  if (!error.retryable || attempt >= (step.retry?.maxAttempts ?? 1)) return failFor(step, visit, completion);
   const untilMs = atMs + backoffMs(step.retry?.backoffMs ?? 0, attempt);
-  out.effects.push({ kind: "sleep", ...at(visit), untilMs });
-  return { to: "state", state: { kind: "backoff", attempt, untilMs } };
+  out.effects.push(sleepEffect(visit, untilMs));
+  return { to: "state", state: { kind: "backoff", attempt, untilMs, ...amended(visit) } };
 }
 
 /** What the plan says of a call that has failed for good. */
-function failFor(step: ToolCallStep, error: ErrorRecord, atMs: number): Move {
-  if (step.onError === undefined || step.onError === "pause") return failMove(error, atMs);
+function failFor(
+  step: ToolCallStep,
+  visit: Visit,
+  { error, atMs }: { readonly error: ErrorRecord; readonly atMs: number },
+): Move {
+  if (step.onError === undefined || step.onError === "pause") return failMove(visit, error, atMs);
   if (step.onError === "continue" && error.code !== "args_invalid") return { to: "next", stepId: step.nextStepId };
   return { to: "end", end: { status: "failed", error } };
 }
@@ -131,13 +145,10 @@ function decideApproval(
   out: Out,
 ): Move {
   if (!completion.approved) {
-    const error = completion.error ?? APPROVAL_DENIED;
-    return failFor(step, error, completion.atMs);
+    return failFor(step, visit, { error: completion.error ?? APPROVAL_DENIED, atMs: completion.atMs });
   }
   // Checked again: what was approved may have changed since.
-  const changed = changedArgs(visit);
-  out.effects.push({ kind: "check", ...at(visit), ...changed, approved: true });
-  return { to: "state", state: { kind: "ready", ...changed, approved: true } };
+  return check(visit, out, { approved: true });
 }
 
 function owed(visit: Visit): Effect | undefined {
@@ -146,9 +157,9 @@ function owed(visit: Visit): Effect | undefined {
     case "ready":
       return checkEffect(visit);
     case "call":
-      return { kind: "invoke", ...at(visit), attempt: state.attempt };
+      return { kind: "invoke", ...at(visit), attempt: state.attempt, ...amended(visit) };
     case "backoff":
-      return { kind: "sleep", ...at(visit), untilMs: state.untilMs };
+      return sleepEffect(visit, state.untilMs);
     case "approval":
     case "human":
     case "error":
