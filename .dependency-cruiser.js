@@ -99,7 +99,7 @@ export default {
     {
       name: "testing-is-for-tests",
       severity: "error",
-      from: { path: "^(packages/node|apps|capabilities)/", pathNot: tests },
+      from: { path: "^(packages/node|apps|capabilities)/", pathNot: [tests, "\\.fixture\\.ts$"] },
       to: { path: "^packages/core/testing/" },
     },
     {

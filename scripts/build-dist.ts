@@ -21,14 +21,18 @@ const entries = {
   node: "packages/node/src/index.ts",
 };
 
-// Left to node_modules: pino starts workers by file name, the databases bring a binary or read files from beside their
-// code, charts are drawn by many small packages that few runs need; the others belong to whoever runs a contract suite.
+// Left to node_modules: pino starts workers by file name, the databases and the sentence encoder bring a binary or read
+// files from beside their code, models' SDKs and the many small packages that draw charts are needed by few runs; the
+// others belong to whoever runs a contract suite.
 const external = [
   /^pino$/,
   /^@supabase\//,
   /^@electric-sql\//,
   /^@duckdb\//,
   /^vega(-lite)?$/,
+  /^@energetic-ai\//,
+  /^ai$/,
+  /^@ai-sdk\//,
   /^vitest$/,
   /^fast-check$/,
 ];

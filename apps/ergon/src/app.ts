@@ -1,5 +1,12 @@
 import type { DryRun, JsonObject, Logger } from "@ergon/core";
-import type { FolderInspection, SandboxServer, SandboxServerOptions, Settings, SupabaseInspection } from "@ergon/node";
+import type {
+  FolderInspection,
+  ModelChoice,
+  SandboxServer,
+  SandboxServerOptions,
+  Settings,
+  SupabaseInspection,
+} from "@ergon/node";
 import type { Capabilities } from "./capability-report.ts";
 import type { PlanBooks } from "./plan-shelf.ts";
 import type { Entrance, Workplace } from "./workplace.ts";
@@ -9,6 +16,7 @@ export type App = {
   readonly settings: Settings;
   /** Where data tools may read. */
   readonly dataRoots: readonly string[];
+  readonly model: ModelChoice;
   readonly logger: Logger;
   readonly capabilities: () => Promise<Capabilities>;
   readonly plans: () => Promise<PlanBooks>;

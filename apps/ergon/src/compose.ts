@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import {
   createCostModel,
-  createHashEmbedder,
+  createFinalizeSummary,
   createIds,
   createMemoryStateStore,
   createSystemClock,
@@ -24,6 +24,7 @@ import {
   type SharedModules,
 } from "@ergon/node";
 import type { App } from "./app.ts";
+import { chooseModels } from "./choose-models.ts";
 import { dataRootsFor } from "./data-roots.ts";
 import { once } from "./once.ts";
 import type { GlobalFlags } from "./program.ts";
@@ -51,6 +52,8 @@ export function compose({ flags, home, version }: ComposeOptions): App {
   });
   const dataRoots = dataRootsFor(values.dataRoots, process.cwd(), join(locate(home).packs, "samples"));
   const gate = createToolGate({ registry, clock, logger, costs, sandbox, dataRoots });
+  const models = chooseModels(values, clock);
+  registry.register(createFinalizeSummary({ model: models.model }));
 
   const { packs, shared, schema } = locate(home);
   const supabase = () =>
@@ -58,7 +61,7 @@ export function compose({ flags, home, version }: ComposeOptions): App {
       dataFolder: values.data,
       schema,
       logger,
-      embedder: async () => createHashEmbedder(),
+      embedder: async () => models.embedder,
       ...hostedSupabase(values),
     });
 
@@ -72,6 +75,7 @@ export function compose({ flags, home, version }: ComposeOptions): App {
   return {
     settings,
     dataRoots,
+    model: models.choice,
     logger,
     capabilities,
     plans,
@@ -105,7 +109,7 @@ export function compose({ flags, home, version }: ComposeOptions): App {
       const open = () => openData({ values, logger, memoryState, supabase });
       const books = await plans();
       workplace = await enterWorkplace(
-        { values, version, registry, gate, plans: books, clock, ids, logger, open },
+        { values, version, registry, gate, models, plans: books, clock, ids, logger, open },
         entrance,
       );
       return workplace;

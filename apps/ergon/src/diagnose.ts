@@ -12,6 +12,8 @@ export type Diagnosis = {
   readonly tools: number;
   /** Where data tools may read. */
   readonly dataRoots: readonly string[];
+  /** Which model plans and writes, or why none does. */
+  readonly model: { readonly kind: "offline" | "model" | "broken"; readonly detail: string };
   readonly settings: App["settings"]["entries"];
   /** Everything that is wrong, as sentences. */
   readonly problems: readonly string[];
@@ -37,6 +39,7 @@ export async function diagnose(app: App, version: string): Promise<Diagnosis> {
   const problems = [
     ...nodeProblems(process.versions.node),
     ...app.settings.problems.map(({ message }) => message),
+    ...(app.model.kind === "broken" ? [app.model.problem] : []),
     ...(data.problem === undefined ? [] : [data.problem]),
     ...capabilities.flatMap((folder) => folder.problems.map(describeProblem)),
     ...app.dataRoots.filter((root) => !isFolder(root)).map(missingRoot),
@@ -50,6 +53,7 @@ export async function diagnose(app: App, version: string): Promise<Diagnosis> {
     capabilities,
     tools: loaded.registry.list().length,
     dataRoots: app.dataRoots,
+    model: describeModel(app.model),
     settings: app.settings.entries,
     problems,
   };
@@ -61,6 +65,14 @@ function isFolder(path: string): boolean {
 
 function missingRoot(root: string): string {
   return `ERGON_DATA_ROOTS names ${root}, which is no folder: data tools read nothing there.`;
+}
+
+function describeModel(choice: App["model"]): Diagnosis["model"] {
+  const { kind } = choice;
+  if (kind === "offline") return { kind, detail: choice.reason };
+  if (kind === "broken") return { kind, detail: choice.problem };
+  const { id, url } = choice.service;
+  return { kind, detail: url === undefined ? id : `${id} at ${url}` };
 }
 
 const OLDEST_NODE = [22, 18] as const;

@@ -1,9 +1,17 @@
 import { join } from "node:path";
-import { type BlobStore, createMemoryLoopStore, type Logger, type LoopStore } from "@ergon/core";
+import {
+  type BlobStore,
+  type ConversationMemory,
+  createConversationMemory,
+  createMemoryLoopStore,
+  type Logger,
+  type LoopStore,
+} from "@ergon/core";
 import {
   claimFolder,
   type FolderInspection,
   inspectFolder,
+  openConversationMemory,
   openFileBlobStore,
   openSqliteLoopStore,
   openSqliteStateStore,
@@ -14,6 +22,7 @@ import {
 
 const DATABASE_NAME = "state.db";
 const LOOPS_NAME = "loops.db";
+const MEMORY_NAME = "memory.db";
 
 type OpenedState = ReturnType<typeof openSqliteStateStore>;
 
@@ -33,6 +42,7 @@ export type OpenedData =
       readonly blobs: BlobStore;
       readonly loops: LoopStore;
       readonly supabase: Supabase;
+      readonly memory: ConversationMemory;
       /** Tells others where this process listens, and what they come in with. */
       readonly announce: (url: string, token: string) => Promise<void>;
       /** Sends nobody here any more: whoever comes now waits until the folder is free. */
@@ -52,13 +62,15 @@ export async function openData({ values, logger, memoryState, ...parts }: DataOp
     const state = values.store === "memory:" ? memoryState() : openSqliteStateStore({ path, fsync, logger });
     const loops = openLoops(values);
     const supabase = parts.supabase();
-    const close = async () => closeAll([supabase, loops, state, blobs], claim.release);
+    const memory = openMemory(values);
+    const close = async () => closeAll([supabase, memory, loops, state, blobs], claim.release);
     return {
       kind: "opened",
       state,
       blobs,
       loops,
       supabase,
+      memory,
       announce: claim.setUrl,
       retire: () => claim.setUrl(undefined),
       close,
@@ -72,6 +84,12 @@ export async function openData({ values, logger, memoryState, ...parts }: DataOp
 function openLoops({ data, loopStore, loopHistory: keepPerOwner }: SettingValues): LoopStore {
   if (loopStore === "memory") return createMemoryLoopStore({ keepPerOwner });
   return openSqliteLoopStore({ path: join(data, LOOPS_NAME), keepPerOwner });
+}
+
+function openMemory({ data, store }: SettingValues): ConversationMemory & Closable {
+  if (store === "memory:") return { ...createConversationMemory(), close: () => Promise.resolve() };
+  const memory = openConversationMemory({ path: join(data, MEMORY_NAME) });
+  return { ...memory, close: async () => memory.close() };
 }
 
 export async function inspectData(folder: string): Promise<FolderInspection & { readonly folder: string }> {

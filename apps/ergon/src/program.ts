@@ -25,6 +25,7 @@ export async function runProgram(argv: readonly string[], options: ProgramOption
     exit = await start(options.context(program.opts<GlobalFlags>()));
   };
   addTools(program, run);
+  addAsk(program, run);
   addRuns(program, run);
   addFork(program, run);
   addSessions(program, run);
@@ -67,6 +68,7 @@ function createProgram({ version, write }: ProgramOptions): Command {
 const EXAMPLES = `
 Examples:
   ergon plans                                          what there is to run
+  ergon ask "greet Ada"                                plan it, run it, sum up
   ergon run welcome_team --input '{"names":["Ada"]}'   run it, durably
   ergon sessions                                       what was run
   ergon tools                                          what there is to call
@@ -97,6 +99,18 @@ function addTools(program: Command, run: Run): void {
     .option("--role <role>", "the role to act for, where a tool is for some only (default: general)")
     .action(async (id: string, options: { args: string; role?: string }) =>
       run(async (context) => (await import("./commands/tools-call.ts")).callTool(context, { toolId: id, ...options })),
+    );
+}
+
+function addAsk(program: Command, run: Run): void {
+  program
+    .command("ask")
+    .argument("<message>", "what you want, in your own words")
+    .description("plan it with the tools there are, run the plan live, and sum up")
+    .option("--mode <mode>", "whom the answer is for: analyst, candidate, hiring or general", "general")
+    .option("--session <id>", "go on in this session: it remembers what was said and found")
+    .action(async (message: string, options: { mode: string; session?: string }) =>
+      run(async (context) => (await import("./commands/ask.ts")).ask(context, { message, ...options })),
     );
 }
 

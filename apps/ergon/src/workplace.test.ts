@@ -1,6 +1,7 @@
 import { createIds, createSystemClock, createToolGate, silentLogger, ToolRegistry } from "@ergon/core";
 import { readSettings } from "@ergon/node";
 import { describe, expect, it } from "vitest";
+import { chooseModels } from "./choose-models.ts";
 import type { OpenedData } from "./open-data.ts";
 import { enterWorkplace, type WorkplaceParts } from "./workplace.ts";
 
@@ -54,6 +55,7 @@ function parts(open: () => OpenedData | undefined): WorkplaceParts {
     version: "0",
     registry,
     gate: createToolGate({ registry, clock, logger: silentLogger }),
+    models: chooseModels(values, clock),
     plans: { get: () => undefined, ids: () => [], all: [], problems: [] },
     clock,
     ids: createIds({ clock }),

@@ -20,6 +20,8 @@ import {
   type Json,
   type JsonObject,
   type Logger,
+  type LoopRequest,
+  type MCPResponse,
   type ProgressUpdate,
   type RefinementLoops,
   type ToolGate,
@@ -28,6 +30,7 @@ import {
   validatePlan,
 } from "@ergon/core";
 import {
+  askRemote,
   callRemoteTool,
   createRemoteEngine,
   createRemoteLoops,
@@ -42,9 +45,11 @@ import {
   type TokenBook,
   type TokenDesk,
 } from "@ergon/node";
+import type { Models } from "./choose-models.ts";
 import { callDirectly } from "./direct-call.ts";
 import { createHttpServer, type HttpServer, reachableHere } from "./http/server.ts";
 import { keepLoops } from "./keep-loops.ts";
+import { makeLoop } from "./make-loop.ts";
 import type { OpenedData } from "./open-data.ts";
 import type { PlanBooks } from "./plan-shelf.ts";
 
@@ -57,6 +62,8 @@ const DRAIN_MS = 4_000;
 export type Workplace = {
   readonly engine: Engine;
   readonly loops: RefinementLoops;
+  /** One turn of the planner loop; a failed run is an answer. */
+  readonly ask: (turn: { readonly request: LoopRequest; readonly signal: AbortSignal }) => Promise<MCPResponse>;
   /** Where the owner listens: this process or another. */
   readonly url: string;
   readonly isOwner: boolean;
@@ -81,6 +88,7 @@ export type WorkplaceParts = {
   readonly version: string;
   readonly registry: ToolRegistry;
   readonly gate: ToolGate;
+  readonly models: Models;
   readonly plans: PlanBooks;
   readonly clock: Clock;
   readonly ids: Ids;
@@ -120,6 +128,7 @@ function visit(target: RemoteTarget): Workplace {
   return {
     engine: createRemoteEngine(target),
     loops: createRemoteLoops(target),
+    ask: (turn) => askRemote(target, { ...turn, owner: FIRST_PRINCIPAL }),
     url: target.url,
     isOwner: false,
     callTool: ({ progress: _unheard, ...call }) => callRemoteTool(target, { ...call, owner: FIRST_PRINCIPAL }),
@@ -133,8 +142,8 @@ async function own(
   data: Extract<OpenedData, { kind: "opened" }>,
   entrance: Entrance,
 ): Promise<Workplace> {
-  const { values, registry, gate, clock, ids, logger, plans } = parts;
-  const infrastructure = infrastructureOf(data);
+  const { values, registry, gate, models, clock, ids, logger, plans } = parts;
+  const infrastructure = infrastructureOf(data, models);
   const engine = createEngine({
     store: data.state,
     blobs: data.blobs,
@@ -158,6 +167,7 @@ async function own(
     sessionBudget: values.correctionBudget,
   });
   const loops = keepLoops({ data, values, clock, logger });
+  const ask = makeLoop({ data, engine, registry, gate, models, infrastructure, clock, ids, logger });
   let server: HttpServer | undefined;
   const close = async (): Promise<void> => {
     try {
@@ -179,6 +189,7 @@ async function own(
     server = createHttpServer({
       ...shelves(parts, engine, data),
       loops,
+      ask,
       tokens,
       clock,
       logger,
@@ -195,6 +206,11 @@ async function own(
     return {
       engine,
       loops,
+      ask: async ({ request, signal }) => {
+        const { response, thrown } = await ask(request, { owner: FIRST_PRINCIPAL, signal });
+        if (thrown?.code.startsWith("session_") === true) throw thrown;
+        return response;
+      },
       url,
       isOwner: true,
       callTool: async ({ role, ...call }) => {
@@ -216,8 +232,11 @@ async function own(
 }
 
 /** What actions get beside their args and the context. */
-function infrastructureOf({ supabase }: Extract<OpenedData, { kind: "opened" }>): Omit<Infrastructure, "sessionId"> {
-  return { supabase: supabase.client };
+function infrastructureOf(
+  { supabase }: Extract<OpenedData, { kind: "opened" }>,
+  { model, embedder }: Models,
+): Omit<Infrastructure, "sessionId"> {
+  return { supabase: supabase.client, embedder, ...(model === undefined ? {} : { model }) };
 }
 
 function deskOf(tokens: TokenBook, localToken: string): TokenDesk {
@@ -249,7 +268,7 @@ function shelves(
   engine: EmbeddedEngine,
   data: Extract<OpenedData, { kind: "opened" }>,
 ): Pick<Parameters<typeof createHttpServer>[0], "engine" | "outbox" | "tools" | "plans"> {
-  const { gate, registry, plans, clock, ids } = parts;
+  const { gate, registry, models, plans, clock, ids } = parts;
   return {
     engine,
     outbox: { lastSeq: data.state.lastEventSeq, read: data.state.readEvents, changes: data.state.changes },
@@ -261,7 +280,7 @@ function shelves(
         const context = session === undefined ? {} : { context: session.context };
         const caller = { kind: "http", owner, ...role } as const;
         const { output } = await callDirectly(
-          { gate, open: () => Promise.resolve(data), clock, ids, infrastructure: infrastructureOf(data) },
+          { gate, open: () => Promise.resolve(data), clock, ids, infrastructure: infrastructureOf(data, models) },
           { toolId, args, caller, signal, ...context },
         );
         return { kind: "finished", output };

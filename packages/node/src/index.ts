@@ -25,6 +25,11 @@ export {
   type OwnedFolder,
 } from "./ownership/claim-folder.ts";
 export { type Fsync } from "./sqlite/batch-writer.ts";
+export { createBundledEmbedder } from "./embed/bundled-embedder.ts";
+export { createServiceEmbedder } from "./embed/service-embedder.ts";
+export { createAiModel } from "./models/ai-model.ts";
+export { chooseModel, chooseService, type ModelChoice, type ModelService } from "./models/choose-model.ts";
+export { openConversationMemory, type SqliteConversationMemory } from "./sqlite/conversation-memory.ts";
 export { type FolderInspection, inspectFolder } from "./ownership/inspect-folder.ts";
 export { openSqliteLoopStore, type SqliteLoopOptions } from "./sqlite/loop-store.ts";
 export { createLocalSandbox, type LocalSandboxOptions } from "./sandbox/local-sandbox.ts";
@@ -32,6 +37,7 @@ export { createRemoteSandbox, type SandboxTarget } from "./sandbox/remote-sandbo
 export { type SandboxServer, type SandboxServerOptions, serveSandbox } from "./sandbox/sandbox-server.ts";
 export { createSupervisedSandbox, type SupervisedOptions } from "./sandbox/supervised-sandbox.ts";
 export { openSqliteStateStore, type SqliteStateStore, type SqliteStoreOptions } from "./sqlite/state-store.ts";
+export { askRemote } from "./remote/remote-ask.ts";
 export type { RemoteTarget } from "./remote/remote-call.ts";
 export { createRemoteEngine } from "./remote/remote-engine.ts";
 export { createRemoteLoops } from "./remote/remote-loops.ts";

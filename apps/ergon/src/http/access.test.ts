@@ -40,7 +40,12 @@ const matrix = [
   ["GET", "/conversations/:session/events", { own: 501, agent: 501, person: 501, admin: 501 }],
   ["POST", "/message", { own: 501, agent: 501, person: 501, admin: 501 }],
   ["GET", "/energy", { own: 501, agent: 501, person: 501, admin: 501 }],
-  ["POST", "/loop", { own: 501, agent: 501, person: 501, admin: 501 }],
+  [
+    "POST",
+    "/loop",
+    { own: 200, agent: 200, person: 200, admin: 200 },
+    { mode: "general", sessionId: "turn", messages: [{ role: "user", content: "echo it" }] },
+  ],
   ["GET", "/approvals", { own: 501, agent: 501, person: 501, admin: 501 }],
   ["POST", "/approvals/x", { own: 501, agent: 501, person: 501, admin: 501 }],
   ["GET", "/servers", { own: 501, agent: 501, person: 501, admin: 501 }],

@@ -1,5 +1,6 @@
 import type {
   AgenticPlan,
+  Attempt,
   Clock,
   DryRun,
   Engine,
@@ -7,6 +8,8 @@ import type {
   Json,
   JsonObject,
   Logger,
+  LoopOptions,
+  LoopRequest,
   Mode,
   PlanReport,
   RefinementLoops,
@@ -25,6 +28,7 @@ export type HttpParts = {
   readonly tools: ToolShelf;
   readonly plans: PlanShelf;
   readonly loops: RefinementLoops;
+  readonly ask: (request: LoopRequest, options: LoopOptions) => Promise<Attempt>;
   readonly tokens: TokenBook;
   readonly clock: Clock;
   readonly logger: Logger;

@@ -8,7 +8,6 @@ const LATER = [
   ["GET", "/conversations/:id/events", "Conversations"],
   ["POST", "/message", "Conversations"],
   ["GET", "/energy", "The energy pool"],
-  ["POST", "/loop", "The planner loop"],
   ["GET", "/approvals", "Approvals"],
   ["POST", "/approvals/:id", "Approvals"],
   ["GET", "/servers", "MCP servers"],

@@ -59,6 +59,7 @@ const STATUS: Readonly<Record<string, number>> = {
   media_type_unsupported: 415,
 
   input_invalid: 422,
+  request_invalid: 422,
   body_too_complex: 422,
   plan_invalid: 422,
   plan_input_invalid: 422,

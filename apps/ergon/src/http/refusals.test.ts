@@ -207,7 +207,6 @@ describe("the HTTP server refuses", () => {
 
   it("501: what comes later, by name", async () => {
     for (const [method, path] of [
-      ["POST", "/loop"],
       ["POST", "/message"],
       ["GET", "/servers"],
       ["GET", "/approvals"],

@@ -17,6 +17,7 @@ import {
   type EventQuery,
   type Ids,
   type Logger,
+  McpLoopRunner,
   type Problem,
   silentLogger,
   type StoredEvent,
@@ -117,6 +118,7 @@ export async function serve(
 function partsOf(world: ServedWorld, tokens: TokenBook): HttpParts {
   const { engine, store, blobs, gate, registry, plans, clock, ids } = world;
   const open = async () => ({ state: store, blobs });
+  const runner = new McpLoopRunner({ registry, clock, ids });
   return {
     engine,
     outbox: { lastSeq: store.lastEventSeq, read: store.readEvents, changes: store.changes },
@@ -149,6 +151,7 @@ function partsOf(world: ServedWorld, tokens: TokenBook): HttpParts {
       newId: createLoopIds(),
       bounds: DEFAULT_LOOP_BOUNDS,
     }),
+    ask: (request, options) => runner.attempt(request, options),
     tokens,
     clock,
     logger: silentLogger,

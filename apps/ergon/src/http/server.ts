@@ -22,6 +22,7 @@ import { healthRoutes } from "./health.ts";
 import { type HttpParts, REQUEST_TIMES } from "./http-parts.ts";
 import { readJsonBody } from "./json-body.ts";
 import { laterRoutes } from "./later.ts";
+import { askRoutes } from "./loop.ts";
 import { loopRoutes } from "./loops.ts";
 import { createLimiter } from "./limits.ts";
 import { createMetrics } from "./metrics.ts";
@@ -60,6 +61,7 @@ export function createHttpServer(parts: HttpParts): HttpServer {
     ...capabilityRoutes(parts),
     ...blobRoutes(parts.engine),
     ...loopRoutes(parts.loops),
+    ...askRoutes(parts),
     ...tokenRoutes(parts.tokens),
     ...healthRoutes({ ...parts, streams, metrics, isDraining }),
     ...laterRoutes(),

@@ -10,6 +10,8 @@ const CATCH_UP_POLL_MS = 5;
 /** How far steps have been shown: by number, or by time where no number is known yet. */
 export type Seen = { seq: number; readonly at: string };
 
+const MAX_SHOWN_ARGS = 200;
+
 export type StepFollower = {
   /** Resolves when everything up to that moment has been shown. */
   readonly caughtUp: (at: string) => Promise<void>;
@@ -74,9 +76,24 @@ function describe(terminal: Terminal, { type, data }: StoredEvent): string | und
       return `${yellow("⚑")} ${text(data, "path")} ${data["needsApproval"] === true ? "may be corrected: " : ""}${text(data, "summary")}`;
     case "correction-applied":
       return dim(`⚒ ${text(data, "path")} corrected by ${text(data, "correctionId")} (${text(data, "strategy")})`);
+    case "plan-made":
+      return describePlan(terminal, data);
     default:
       return undefined;
   }
+}
+
+/** What the planner decided, before any of it runs. */
+function describePlan(terminal: Terminal, data: JsonObject): string | undefined {
+  const { dim } = terminal.errorColors;
+  const plan = (data["plan"] ?? []) as readonly JsonObject[];
+  if (plan.length === 0) return undefined;
+  const lines = plan.map((action, at) => {
+    const args = JSON.stringify(action["args"] ?? {});
+    const shown = args === "{}" ? "" : ` ${oneLine(args).slice(0, MAX_SHOWN_ARGS)}`;
+    return `  ${String(at + 1)}. ${text(action, "tool")}${shown} ${dim(text(action, "announcement"))}`.trimEnd();
+  });
+  return [`plan ${dim(`(${text(data, "planner")})`)}`, ...lines].join("\n");
 }
 
 function text(data: JsonObject, key: string): string {

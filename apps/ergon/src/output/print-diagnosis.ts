@@ -23,6 +23,9 @@ export function printDiagnosis(terminal: Terminal, diagnosis: Diagnosis): void {
   heading(terminal, "Folders that data tools may read");
   for (const root of dataRoots) terminal.print(`  ${oneLine(root)}`);
 
+  heading(terminal, "Model");
+  terminal.print(`  ${describeModel(diagnosis.model)}`);
+
   for (const [group, settings] of grouped(diagnosis.settings)) {
     heading(terminal, `Settings: ${group}`);
     const rows = settings.map(({ env, shown, origin, description, source }) => {
@@ -36,6 +39,13 @@ export function printDiagnosis(terminal: Terminal, diagnosis: Diagnosis): void {
     problems.length === 0 ? colors.green("Nothing is wrong.") : colors.red(count(problems.length, "problem")),
   );
   for (const problem of problems) terminal.print(`  ${colors.red("✗")} ${oneLine(problem)}`);
+}
+
+function describeModel({ kind, detail }: Diagnosis["model"]): string {
+  if (kind === "model") return oneLine(detail);
+  if (kind === "offline")
+    return `none (${oneLine(detail)}): the offline planner plans, and findings are given as they are`;
+  return `broken: ${oneLine(detail)}`;
 }
 
 function heading(terminal: Terminal, title: string): void {

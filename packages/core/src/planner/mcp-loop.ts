@@ -29,6 +29,7 @@ import { createCarriedContext } from "./carried-context.ts";
 import { choosePlanner } from "./choose-planner.ts";
 import type { RunPlace } from "./execute-actions.ts";
 import { DEFAULT_OWNER } from "./load-context.ts";
+import type { EntitySource } from "./offline/entities.ts";
 import type { Planner } from "./planner.ts";
 import { type LoopRequest, readRequest } from "./read-request.ts";
 import { createOwnPlaces } from "./run-place.ts";
@@ -40,6 +41,8 @@ export type LoopDeps = {
   readonly model?: ChatModel;
   readonly embedder?: Embedder;
   readonly memory?: ConversationMemory;
+  /** Names that the offline planner recognises in messages. */
+  readonly entities?: EntitySource;
   /** Keeps sessions beyond their runs. */
   readonly store?: StateStore;
   /** Runs plans in place of an engine of the loop's own: then sessions are that engine's. */
@@ -73,7 +76,7 @@ export class McpLoopRunner {
       clock,
       ids,
       embedder,
-      planner: choosePlanner({ planner: deps.planner, model, embedder, clock }),
+      planner: choosePlanner({ planner: deps.planner, model, embedder, entities: deps.entities, clock }),
       memory: deps.memory ?? createConversationMemory(),
       strict: deps.strict ?? false,
       place: deps.place,

@@ -6,7 +6,7 @@ import type { Tool } from "../tools/tool.ts";
 
 /** In the library, `availableTools` may hold whole tools beside names: they are there for this run. */
 export type LoopRequest = Omit<MCPRequest, "availableTools"> & {
-  readonly availableTools?: readonly (string | ToolForm | { readonly name: string })[];
+  readonly availableTools?: readonly (string | ToolForm | { readonly name: string })[] | undefined;
 };
 
 export type ReadRequest = {

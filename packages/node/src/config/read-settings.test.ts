@@ -166,6 +166,7 @@ it("knows every name that is public", () => {
       "ENGINE",
       "MODEL",
       "MODEL_URL",
+      "EMBEDDER",
       "LOOP_STORE",
     ].map((name) => `ERGON_${name}`),
     ...[
@@ -192,7 +193,7 @@ it("never shows a secret, not even a bad one", () => {
   expect(entry(settings, "openaiKey").shown).toBe("set (from environment)");
 });
 
-it("answers with values and problems whatever the environment holds", () => {
+it("answers with values and problems whatever the environment holds", { timeout: 60_000 }, () => {
   const names = Object.values(SETTINGS).map((setting) => setting.env);
   const anything = fc.dictionary(fc.constantFrom(...names, "ERGON_X", "FSDD_LOOP_X"), fc.string({ unit: "binary" }));
   fc.assert(

@@ -177,6 +177,12 @@ export const SETTINGS = {
     fallback: undefined,
     description: "an OpenAI-compatible endpoint",
   }),
+  embedder: setting(matching(/^(bundled|[a-z0-9][a-z0-9._-]*\/\S+)$/i, "bundled, or provider/model"), {
+    env: "ERGON_EMBEDDER",
+    group: "models",
+    fallback: "bundled",
+    description: "what turns texts into vectors",
+  }),
   openaiKey: providerKey("OPENAI_API_KEY"),
   anthropicKey: providerKey("ANTHROPIC_API_KEY"),
   googleKey: providerKey("GOOGLE_GENERATIVE_AI_API_KEY"),

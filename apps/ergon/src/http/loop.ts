@@ -1,0 +1,25 @@
+import { MCPRequest, MCPResponse } from "@ergon/core";
+import type { HttpParts } from "./http-parts.ts";
+import { route, type Route } from "./route.ts";
+
+export function askRoutes({ ask }: Pick<HttpParts, "ask">): readonly Route[] {
+  return [
+    route({
+      method: "POST",
+      path: "/loop",
+      operationId: "runLoop",
+      summary: "One turn of the planner loop; a run that fails is an answer with success: false",
+      access: "agent",
+      body: MCPRequest,
+      answers: { 200: { description: "The turn's answer, with its trace", schema: MCPResponse } },
+      handle: async ({ body }, asker) => {
+        const { owner, logger } = asker;
+        const { response, thrown } = await ask(body, { owner, signal: asker.left() });
+        // Another plan took the session between planning and running.
+        if (thrown?.code.startsWith("session_") === true) throw thrown;
+        logger.info({ sessionId: body.sessionId, success: response.success }, "A turn of the loop was answered.");
+        return { status: 200, body: response };
+      },
+    }),
+  ];
+}

@@ -1,0 +1,126 @@
+import type { Json, JsonObject } from "../../schema/json.ts";
+import { isSchemaObject } from "../../tools/json-schema/walk-schema.ts";
+import type { Tool } from "../../tools/tool.ts";
+import type { Mention } from "./entities.ts";
+import { arrayValue, enumValue, numberValue, type Said, textValue, type Used } from "./argument-values.ts";
+import { spansOf } from "./spans.ts";
+import { stemOf, wordsOf } from "./words.ts";
+
+/** Says in a schema what kind of entity an argument names. */
+const ENTITY_KEYWORD = "x-ergon-entity";
+
+/** What a message says for a tool's arguments, read with the tool's schema in hand. Nothing is made up. */
+export function extractArgs(tool: Tool, message: string, mentions: readonly Mention[]): JsonObject {
+  const { parameters } = tool;
+  if (!isSchemaObject(parameters) || !isSchemaObject(parameters["properties"])) return {};
+  const properties = Object.entries(parameters["properties"]).filter((entry): entry is [string, JsonObject] =>
+    isSchemaObject(entry[1]),
+  );
+  const required = new Set(Array.isArray(parameters["required"]) ? parameters["required"] : []);
+  const spans = spansOf(message);
+  const used: Used = { quoted: new Set(), numbers: new Set(), names: new Set(), entities: new Set() };
+  const args: Record<string, Json> = {};
+  // Arguments that can be only one thing choose first, and required ones before the others.
+  const ordered = properties.toSorted(
+    ([a, schemaA], [b, schemaB]) => rank(a, schemaA, required) - rank(b, schemaB, required),
+  );
+  for (const [name, schema] of ordered) {
+    const value = valueFor(name, schema, { message, spans, mentions, used, required: required.has(name), tool });
+    if (value !== undefined) args[name] = value;
+  }
+  return args;
+}
+
+/** Whether one of a tool's arguments names an entity of this kind. */
+export function takesKind({ parameters }: Tool, kind: string): boolean {
+  if (!isSchemaObject(parameters) || !isSchemaObject(parameters["properties"])) return false;
+  return Object.entries(parameters["properties"]).some(([name, schema]) => {
+    const own = isSchemaObject(schema) ? entityKind(name, schema) : undefined;
+    return own !== undefined && sameKind(own, kind);
+  });
+}
+
+function rank(name: string, schema: JsonObject, required: ReadonlySet<unknown>): number {
+  const kind =
+    entityKind(name, schema) !== undefined ? 0 : schema["enum"] !== undefined ? 1 : schema["type"] === "string" ? 3 : 2;
+  return (required.has(name) ? 0 : 10) + kind;
+}
+
+function valueFor(name: string, schema: JsonObject, said: Said): Json | undefined {
+  const { spans, message, mentions, used } = said;
+  if (spans.json !== undefined && Object.hasOwn(spans.json, name)) return spans.json[name] as Json;
+  const written = writtenOut(name, message);
+  if (written !== undefined) return converted(written, schema);
+  const kind = entityKind(name, schema);
+  if (kind !== undefined) {
+    const mention = mentions.find(({ entity }) => sameKind(entity.kind, kind) && !used.entities.has(entity.id));
+    if (mention !== undefined) {
+      used.entities.add(mention.entity.id);
+      return /name|title/i.test(name) ? mention.entity.name : mention.entity.id;
+    }
+  }
+  if (Array.isArray(schema["enum"])) return enumValue(schema["enum"] as readonly Json[], message);
+  const type = Array.isArray(schema["type"]) ? schema["type"].find((one) => one !== "null") : schema["type"];
+  switch (type) {
+    case "number":
+    case "integer":
+      return numberValue(name, schema, said);
+    case "boolean":
+      return booleanValue(name, message);
+    case "array":
+      return arrayValue(schema, said);
+    case "string":
+      return textValue(name, schema, said);
+    default:
+      return undefined;
+  }
+}
+
+/** `profileId`, `profile_id`, `profile` and `profileName` name a profile; a schema may say it outright. */
+function entityKind(name: string, schema: JsonObject): string | undefined {
+  const told = schema[ENTITY_KEYWORD];
+  if (typeof told === "string") return told;
+  const type = schema["type"];
+  if (type !== undefined && type !== "string") return undefined;
+  const words = wordsOf(name).filter((word) => !["id", "name", "title", "key"].includes(word));
+  return words.length === 1 ? words[0] : undefined;
+}
+
+const SAME_KINDS: readonly (readonly string[])[] = [
+  ["person", "profile", "employee", "candidate", "who", "people"],
+  ["role", "job", "position"],
+];
+
+function sameKind(a: string, b: string): boolean {
+  const [left, right] = [stemOf(a.toLowerCase()), stemOf(b.toLowerCase())];
+  return (
+    left === right || SAME_KINDS.some((kinds) => kinds.includes(a.toLowerCase()) && kinds.includes(b.toLowerCase()))
+  );
+}
+
+/** `name: value`, `name=value`, `--name value`: the message says it itself. */
+function writtenOut(name: string, message: string): string | undefined {
+  const spoken = wordsOf(name).join("[ _-]?");
+  const pattern = new RegExp(`(?:^|[\\s,(])(?:--)?${spoken}\\s*(?:=|:)\\s*("[^"]+"|'[^']+'|[^\\s,;)]+)`, "iu");
+  return pattern
+    .exec(message)?.[1]
+    ?.replace(/^["'](.*)["']$/u, "$1")
+    .replace(/[.?!]+$/, "");
+}
+
+function converted(text: string, schema: JsonObject): Json {
+  const { type } = schema;
+  if (type === "number" || type === "integer") return Number.isFinite(Number(text)) ? Number(text) : text;
+  if (type === "boolean") return /^(true|yes|on)$/i.test(text);
+  return text;
+}
+
+function booleanValue(name: string, message: string): boolean | undefined {
+  const said = wordsOf(message).map(stemOf);
+  const words = wordsOf(name)
+    .filter((word) => !["is", "has", "with", "include", "should", "use"].includes(word))
+    .map(stemOf);
+  if (words.length === 0 || !words.every((word) => said.includes(word))) return undefined;
+  const at = said.indexOf(words[0] ?? "");
+  return !/\b(no|not|without|dont|don)\b/.test(said.slice(Math.max(0, at - 3), at).join(" "));
+}

@@ -1,0 +1,26 @@
+import { similarity } from "@ergon/core";
+import { embedderContract } from "@ergon/core/testing";
+import { describe, expect, it } from "vitest";
+import { createBundledEmbedder } from "./bundled-embedder.ts";
+
+const embedder = createBundledEmbedder();
+embedderContract("the bundled sentence encoder", async () => embedder);
+
+describe("the bundled sentence encoder", () => {
+  it("finds what means the same in other words", async () => {
+    const [question, paraphrase, other] = await embedder.embed([
+      "How can I get promoted?",
+      "steps to move up in my career",
+      "convert a picture to black and white",
+    ]);
+    if (question === undefined || paraphrase === undefined || other === undefined)
+      throw new Error("vectors are missing");
+    expect(similarity(question, paraphrase)).toBeGreaterThan((similarity(question, other) ?? 1) + 0.05);
+    expect(question).toMatchObject({ dimension: 512 });
+  });
+
+  it("takes more texts than one batch holds", async () => {
+    const texts = Array.from({ length: 40 }, (_, n) => `text number ${String(n)}`);
+    expect(await embedder.embed(texts)).toHaveLength(40);
+  });
+});
