@@ -73,22 +73,23 @@ async function bareLoop(path: string, setting: Setting, ms: number): Promise<num
 }
 
 async function storeLoop(path: string, setting: Setting, sessions: number, ms: number): Promise<number> {
-  const store = openSqliteStateStore({ path, fsync: setting === "fsync off" ? "effects" : "always" });
+  const store = openSqliteStateStore({ path });
+  const durable = setting !== "fsync off";
   const names = Array.from(
     { length: sessions },
     (_, n) => `session_01jgz3v8m4k6q9t2w5x7y0${String(n).padStart(3, "0")}`,
   );
-  await Promise.all(names.map((name) => store.commit(step(name, 0))));
+  await Promise.all(names.map((name) => store.commit(step(name, 0, durable))));
   const started = performance.now();
-  const counts = await Promise.all(names.map((name) => walk(store, name, started + ms)));
+  const counts = await Promise.all(names.map((name) => walk(store, name, durable, started + ms)));
   const rate = (counts.reduce((sum, count) => sum + count, 0) / (performance.now() - started)) * 1_000;
   await store.close();
   return rate;
 }
 
-async function walk(store: StateStore, sessionId: string, until: number): Promise<number> {
+async function walk(store: StateStore, sessionId: string, durable: boolean, until: number): Promise<number> {
   let version = 1;
-  for (; performance.now() < until; version += 1) await store.commit(step(sessionId, version));
+  for (; performance.now() < until; version += 1) await store.commit(step(sessionId, version, durable));
   return version - 1;
 }
 
@@ -96,12 +97,13 @@ const AT = "2026-01-02T03:04:05.678Z";
 const TEXT = "The quick brown fox jumps over the lazy dog. ".repeat(4);
 
 /** What an engine writes when one step ends and the next begins. */
-function step(sessionId: string, version: number): Commit {
+function step(sessionId: string, version: number, durable: boolean): Commit {
   const ord = position(version);
   return {
     sessionId,
     owner: "local",
     expectVersion: version,
+    durable,
     session: {
       core: {
         sessionId,

@@ -15,7 +15,7 @@ import type { OpenContender } from "./contender.ts";
 /** Ergon as `compose.ts` puts it together; `ERGON_FSYNC` as its users set it. */
 export const open: OpenContender = async ({ folder, stepped }) => {
   const fsync = process.env["ERGON_FSYNC"] === "always" ? "always" : "effects";
-  const store = openSqliteStateStore({ path: join(folder, "state.db"), fsync });
+  const store = openSqliteStateStore({ path: join(folder, "state.db") });
   const blobs = openFileBlobStore({ folder: join(folder, "blobs") });
   const clock = createSystemClock();
   const registry = new ToolRegistry();
@@ -41,7 +41,8 @@ export const open: OpenContender = async ({ folder, stepped }) => {
   });
   const plans = new Map<number, AgenticPlan>();
   return {
-    synchronous: () => Promise.resolve(fsync === "always" ? "FULL" : "NORMAL, FULL for what is acknowledged"),
+    synchronous: () =>
+      Promise.resolve(fsync === "always" ? "every commit synced" : "NORMAL, synced for what is acknowledged"),
     run: async (steps) => {
       const plan = plans.get(steps) ?? chain(steps);
       plans.set(steps, plan);

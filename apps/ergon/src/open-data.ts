@@ -53,13 +53,13 @@ export type OpenedData =
 
 /** Becomes the owner of the data folder and opens what is kept there, unless another process owns it. */
 export async function openData({ values, logger, memoryState, ...parts }: DataOptions): Promise<OpenedData> {
-  const { data, fsync } = values;
+  const { data } = values;
   const claim = await claimFolder(data);
   if (claim.kind === "owned") return { kind: "owned", owner: claim };
   try {
     const blobs = openFileBlobStore({ folder: join(data, "blobs") });
     const path = join(data, DATABASE_NAME);
-    const state = values.store === "memory:" ? memoryState() : openSqliteStateStore({ path, fsync, logger });
+    const state = values.store === "memory:" ? memoryState() : openSqliteStateStore({ path, logger });
     const loops = openLoops(values);
     const supabase = parts.supabase();
     const memory = openMemory(values);

@@ -24,7 +24,6 @@ export {
   type FolderOwner,
   type OwnedFolder,
 } from "./ownership/claim-folder.ts";
-export { type Fsync } from "./sqlite/batch-writer.ts";
 export { createBundledEmbedder } from "./embed/bundled-embedder.ts";
 export { createServiceEmbedder } from "./embed/service-embedder.ts";
 export { createAiModel } from "./models/ai-model.ts";

@@ -18,7 +18,7 @@ describe("event streams", () => {
   let served: Served;
   const start = async (options: Partial<HttpParts> = {}): Promise<void> => {
     const path = join(folder, "state.db");
-    world = createEngineWorld({ store: openSqliteStateStore({ path, fsync: "effects", logger: silentLogger }) });
+    world = createEngineWorld({ store: openSqliteStateStore({ path, logger: silentLogger }) });
     served = await serve(world, options);
   };
   const stop = async (): Promise<void> => {

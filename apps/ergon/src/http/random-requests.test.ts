@@ -121,7 +121,7 @@ describe("random requests", () => {
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), "ergon-random-"));
     world = createEngineWorld({
-      store: openSqliteStateStore({ path: join(folder, "state.db"), fsync: "effects", logger: silentLogger }),
+      store: openSqliteStateStore({ path: join(folder, "state.db"), logger: silentLogger }),
     });
     served = await serve(world);
     const { paths } = (await served.ask("GET", "/openapi.json")).body as {

@@ -45,6 +45,19 @@ describe("the commit queue", () => {
     expect(outcomes.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
   });
 
+  it("resolves durable commits once they are synced, and the others before (Q4)", async () => {
+    const disk = Promise.withResolvers<void>();
+    const { queue } = openQueue(undefined, () => disk.promise);
+    const told: string[] = [];
+    const durable = queue.commit({ ...named("durable"), durable: true }).then(() => told.push("durable"));
+    await queue.commit(named("other")).then(() => told.push("other"));
+    expect(told).toEqual(["other"]);
+    disk.resolve();
+    await durable;
+    const failed = openQueue(undefined, () => Promise.reject(new Error("the disk is gone"))).queue;
+    await expect(failed.commit({ ...named("durable"), durable: true })).rejects.toThrow("the disk is gone");
+  });
+
   it("ends although a watcher commits at every event it hears", async () => {
     const { queue } = openQueue();
     const outcomes: Promise<unknown>[] = [];
@@ -61,10 +74,12 @@ function openQueue(
     version: 1,
     lastSeq: 0,
   }),
+  sync?: () => Promise<void>,
 ) {
   const batches: (readonly CommitRows[])[] = [];
   const queue = createCommitQueue({
     logger: undefined,
+    ...(sync === undefined ? {} : { sync }),
     atTurnEnd: (flush) => void setTimeout(flush, 0),
     apply: (batch) => {
       batches.push(batch);

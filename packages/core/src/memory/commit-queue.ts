@@ -13,6 +13,7 @@ import { refuse } from "./store-refusals.ts";
  * Q1  Commits reach the store in the order in which they were made.
  * Q2  Watchers hear of a batch before its promises resolve; one that throws disturbs nobody.
  * Q3  A queue that is full refuses at once and keeps what it has.
+ * Q4  A durable commit resolves when a sync that began after it was applied has ended; the others do not wait for it.
  */
 
 /** So many commits may wait at once; they are those of a single turn. */
@@ -43,12 +44,14 @@ export type CommitQueue = {
 export type CommitQueueParts = {
   /** Must not throw: a batch that could not be written is an outcome. */
   readonly apply: (batch: readonly CommitRows[]) => BatchOutcome;
+  /** Resolves when everything that was applied so far survives the loss of power. */
+  readonly sync?: () => Promise<void>;
   /** Calls back when the present turn is over. */
   readonly atTurnEnd: (flush: () => void) => void;
   readonly logger: Logger | undefined;
 };
 
-export function createCommitQueue({ apply, atTurnEnd, logger }: CommitQueueParts): CommitQueue {
+export function createCommitQueue({ apply, sync, atTurnEnd, logger }: CommitQueueParts): CommitQueue {
   const listeners = new Set<(events: readonly StoredEvent[]) => void>();
   const marks = createMarks();
   let waiting: Waiting[] = [];
@@ -63,10 +66,11 @@ export function createCommitQueue({ apply, atTurnEnd, logger }: CommitQueueParts
     const { receipts, events } = apply(batch.map(({ rows }) => rows));
     for (const { rows } of batch) marks.change(rows.sessionId);
     if (events.length > 0) tell(events);
-    for (const [index, { resolve, reject }] of batch.entries()) {
+    const synced = sync !== undefined && batch.some(({ rows }) => rows.durable) ? sync() : undefined;
+    for (const [index, { rows, resolve, reject }] of batch.entries()) {
       const receipt = receipts[index];
       if (receipt === undefined || receipt instanceof Error) reject(receipt ?? refuse.closed());
-      else resolve(receipt);
+      else resolve(synced !== undefined && rows.durable ? synced.then(() => receipt) : receipt);
     }
     schedule();
   }
@@ -133,6 +137,6 @@ export function createCommitQueue({ apply, atTurnEnd, logger }: CommitQueueParts
 
 type Waiting = {
   readonly rows: CommitRows;
-  readonly resolve: (receipt: CommitReceipt) => void;
+  readonly resolve: (receipt: CommitReceipt | Promise<CommitReceipt>) => void;
   readonly reject: (error: ErgonError) => void;
 };

@@ -104,6 +104,7 @@ export function createMemoryStateStore(options: { readonly logger?: Logger } = {
 
   return {
     commit: queue.commit,
+    sync: () => Promise.resolve(),
     watch: queue.watch,
     changes: queue.changes,
     readSession: (sessionId) =>

@@ -11,13 +11,15 @@ import type { Effects } from "../schema/tool.ts";
  *
  * Invariants that every implementation keeps (the contract suite cites them):
  * S1  A commit is there wholly or not at all, also after SIGKILL at any moment.
- * S2  When `commit` resolves, the commit survives the death of the process; with `durable` also the loss of power.
+ * S2  When `commit` resolves, the commit survives the death of the process; with `durable` also the loss of power. When
+ *     `sync` resolves, every commit that had resolved before it was called survives that. What the loss of power takes
+ *     is always the newest commits, never one from among them.
  * S3  A commit whose `expectVersion` does not match changes nothing and rejects with `session_conflict`.
  * S4  Commits that were made in one turn of the event loop may share a transaction; one that fails does not
  *     take its neighbours with it. Commits of one session apply in the order in which they were made.
  * S5  Event sequence numbers grow without reuse; an event is visible only together with its commit.
  * S6  A journal row that has a result keeps it: a second finish of one row rejects with `commit_invalid`.
- * S7  Reads see every commit that has resolved.
+ * S7  Reads see every commit that has resolved; they may see one that is not synced yet.
  * S8  A commit names a session that exists, or creates it, or names none (""): then it may write only what belongs to
  *     no session. Any other is refused with `session_not_found`.
  * S9  What can be read of a session stays as it is while `changes` gives the same number.
@@ -117,7 +119,7 @@ export type Commit = {
   readonly events?: readonly NewEvent[];
   /** Moves a reader's durable cursor in the same transaction. */
   readonly cursor?: { readonly name: string; readonly seq: number };
-  /** Owes an fsync: before a `once` effect, and before anything is acknowledged outside. */
+  /** Resolves only when the disk has it: before a `once` effect, and before anything is acknowledged outside. */
   readonly durable?: boolean;
 };
 
@@ -164,6 +166,8 @@ export const MAX_PAGE_ROWS = 1_000;
 
 export type StateStore = {
   commit(commit: Commit): Promise<CommitReceipt>;
+  /** Waits for the disk (S2). Those who go on meanwhile share the wait with others. */
+  sync(): Promise<void>;
 
   /** Another number after every commit to this session, made by whomever; at once, for whoever keeps what was read. */
   changes(sessionId: string): number;

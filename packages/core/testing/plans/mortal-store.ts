@@ -19,5 +19,6 @@ export function createMortalStore(store: StateStore, fateOf: (commit: Commit) =>
       const receipt = await store.commit(commit);
       return dead ? silence() : receipt;
     },
+    sync: () => (dead ? silence() : store.sync()),
   };
 }

@@ -1,7 +1,7 @@
 /**
  * Runs a plan on the real engine in a simulated world: calls end in random order, time jumps when nothing else moves, a
- * person answers every wait, and the process dies around every commit if asked. What the run comes to must depend on
- * none of that.
+ * person answers every wait; if asked, the process dies around every commit, or the machine loses power now and then.
+ * What the run comes to must depend on none of that.
  */
 import { ErgonError, isErgonError } from "../../src/errors/ergon-error.ts";
 import { createMemoryBlobStore } from "../../src/memory/blob-store.ts";
@@ -23,6 +23,7 @@ import { ToolRegistry } from "../../src/tools/registry.ts";
 import { createSimulatedClock } from "../simulated-clock.ts";
 import { createChoice } from "./choice.ts";
 import { createMortalStore } from "./mortal-store.ts";
+import { createFragileDisk } from "./fragile-disk.ts";
 import type { CallAnswer, World } from "./world.ts";
 
 export type Simulation = {
@@ -31,8 +32,11 @@ export type Simulation = {
   readonly initialContext?: JsonObject;
   readonly world: World;
   readonly seed: number;
-  /** Die around every commit: once before it is written, so that what was done is forgotten, and once right after. */
-  readonly crashes: boolean;
+  /**
+   * `process`: dies around every commit, once before it is written, so that what was done is forgotten, and once right
+   * after. `power`: after some commits, and then all that were not synced are forgotten.
+   */
+  readonly crashes: "none" | "process" | "power";
   /** Afterwards fork it from every top-level step that it reached. */
   readonly forks?: boolean;
 };
@@ -75,17 +79,23 @@ const OWNER = "simulation";
 const SESSION = "ses-simulation";
 const MAX_LIVES = 20_000;
 const MAX_MOVES = 200_000;
+/** One in so many commits is the last before the power goes; ever fewer, for what is never synced begins from afar. */
+const COMMITS_PER_POWER_LOSS = 4;
+/** Turns of the event loop after which everything has happened that needs nothing from outside. */
+const QUIET_TURNS = { none: 1, process: 1, power: 4 } as const;
 
 export async function simulate(simulation: Simulation): Promise<SimulatedRun> {
   const { plan, world } = simulation;
   const choice = createChoice(`order ${String(simulation.seed)}`);
-  const store = createMemoryStateStore();
+  const disk = createFragileDisk();
+  let store = createMemoryStateStore();
   const clock = createSimulatedClock();
   const shared = { blobs: createMemoryBlobStore(), clock, logger: silentLogger };
   const calls = new Map<string, { readonly toolId: string; count: number }>();
   const indexed = indexPlan(plan);
   let under: Call[] = [];
   let crashes = 0;
+  const acknowledged = new Set<string>();
   const registry = worldTools((call) => {
     const seen = calls.get(call.key) ?? { toolId: call.toolId, count: 0 };
     seen.count++;
@@ -120,10 +130,12 @@ export async function simulate(simulation: Simulation): Promise<SimulatedRun> {
   async function oneLife(sessionId: string, start: Start): Promise<SessionView | undefined> {
     under = [];
     let dead = false;
+    if (simulation.crashes === "power") store = await disk.restart();
     const mortal = createMortalStore(store, (commit) => {
-      if (!simulation.crashes || commit.session === undefined) return "written";
+      if (simulation.crashes === "none" || commit.session === undefined) return "written";
+      if (simulation.crashes === "power" && choice.below(COMMITS_PER_POWER_LOSS + 2 * crashes) > 0) return "written";
       dead = true;
-      return crashes++ % 2 === 0 ? "lost" : "written-and-dead";
+      return crashes++ % 2 === 0 && simulation.crashes === "process" ? "lost" : "written-and-dead";
     });
     const engine = createEngine({
       ...shared,
@@ -155,7 +167,7 @@ export async function simulate(simulation: Simulation): Promise<SimulatedRun> {
     };
     engine.recover().catch(fail);
     for (let move = 0; move < MAX_MOVES; move++) {
-      await quiet();
+      for (let turn = 0; turn < QUIET_TURNS[simulation.crashes]; turn++) await quiet();
       if (isDead()) return undefined;
       if (failure !== undefined) throw failure.thrown;
       if (asked > 0) continue;
@@ -171,14 +183,19 @@ export async function simulate(simulation: Simulation): Promise<SimulatedRun> {
       } else {
         const waits = placedWaits(indexed, frames).filter(({ wait }) => wait.kind !== "time");
         const wait = waits[choice.below(Math.max(1, waits.length))];
-        if (wait !== undefined)
-          ask(
-            engine.resume({ owner: OWNER, sessionId, step: wait.wait.path, input: await answerWait(wait, sessionId) }),
-          );
+        if (wait !== undefined) ask(answer(engine, sessionId, wait));
         else if (!clock.jump()) throw new Error(`The run is stuck: ${JSON.stringify(record)}`);
       }
     }
     throw new Error("The run makes no end of moves.");
+  }
+
+  async function answer(engine: EmbeddedEngine, sessionId: string, placed: PlacedWait): Promise<void> {
+    const key = `${sessionId} ${placed.ord} ${placed.wait.kind}`;
+    if (acknowledged.has(key)) throw new Error(`The answer at ${key} was acknowledged and then forgotten.`);
+    const input = await answerWait(placed, sessionId);
+    await engine.resume({ owner: OWNER, sessionId, step: placed.wait.path, input });
+    acknowledged.add(key);
   }
 
   async function answerCall(call: Call, frames: Cursor | null, sessionId: string): Promise<CallAnswer> {

@@ -36,9 +36,6 @@ export type BatchWriter = {
   readonly foldToRead: () => void;
 };
 
-/** `effects`: transactions with a commit that asks for it are synced to the disk; `always`: all are. */
-export type Fsync = "effects" | "always";
-
 /** What the tail may hold before it is folded. */
 export const MAX_TAIL_COMMITS = 500;
 export const MAX_TAIL_CHARS = 1024 * 1024;
@@ -46,7 +43,7 @@ export const MAX_TAIL_CHARS = 1024 * 1024;
 const SHORT_TAIL_COMMITS = 8;
 const DIRECT_BATCHES = 16;
 
-export function createBatchWriter(db: DatabaseSync, fsync: Fsync, watched: () => boolean): BatchWriter {
+export function createBatchWriter(db: DatabaseSync, watched: () => boolean): BatchWriter {
   const statements = createWriteStatements(db);
   const tail = createTail(createSessionDirectory(db), {
     lastSeq: highest(db, "SELECT max(seq) AS highest FROM events"),
@@ -54,7 +51,6 @@ export function createBatchWriter(db: DatabaseSync, fsync: Fsync, watched: () =>
   });
   const check = createCommitCheck(db, tail);
   const selectTail = db.prepare("SELECT commits FROM tail ORDER BY id");
-  let synced = false;
   let direct = 0;
   let isLoaded = false;
   load();
@@ -97,7 +93,6 @@ export function createBatchWriter(db: DatabaseSync, fsync: Fsync, watched: () =>
   }
 
   function write(added: readonly CommitRows[]): void {
-    setSync(fsync === "always" || added.some(({ durable }) => durable));
     const { commits, chars } = tail.now();
     if (direct > 0 || commits > MAX_TAIL_COMMITS || chars > MAX_TAIL_CHARS) {
       if (direct > 0) direct -= 1;
@@ -118,7 +113,6 @@ export function createBatchWriter(db: DatabaseSync, fsync: Fsync, watched: () =>
     load();
     if (tail.now().commits === 0) return;
     try {
-      setSync(false);
       foldNow();
     } catch (thrown) {
       rollback();
@@ -139,12 +133,6 @@ export function createBatchWriter(db: DatabaseSync, fsync: Fsync, watched: () =>
     } catch {
       // Without its commit mark in the log, the transaction is void all the same.
     }
-  }
-
-  function setSync(wanted: boolean): void {
-    if (wanted === synced) return;
-    db.exec(`PRAGMA synchronous = ${wanted ? "FULL" : "NORMAL"}`);
-    synced = wanted;
   }
 
   return {

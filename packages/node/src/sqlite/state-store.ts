@@ -1,6 +1,6 @@
 import type { DatabaseSync } from "node:sqlite";
 import { type AgenticPlan, createCommitQueue, type Logger, refuse, type StateStore } from "@ergon/core";
-import { createBatchWriter, type Fsync } from "./batch-writer.ts";
+import { createBatchWriter } from "./batch-writer.ts";
 import { openDatabase } from "./open-database.ts";
 import { readJournal, readJournalRow } from "./read-journal.ts";
 import { readEnergy } from "./read-energy.ts";
@@ -9,13 +9,13 @@ import { listSessions, readContext, readScopes, readSession } from "./read-sessi
 import { createReader } from "./reader.ts";
 import { MAX_KNOWN_SESSIONS } from "./session-directory.ts";
 import { createFolding } from "./folding.ts";
+import { createLogSync } from "./log-sync.ts";
 import { fromSqlite } from "./sqlite-errors.ts";
 import type { TailSession } from "./tail-session.ts";
 
 export type SqliteStoreOptions = {
   /** A file, or ":memory:". */
   readonly path: string;
-  readonly fsync?: Fsync;
   readonly logger?: Logger;
   readonly checkpointPages?: number;
 };
@@ -29,15 +29,18 @@ export type SqliteStateStore = StateStore & {
 export function openSqliteStateStore(options: SqliteStoreOptions): SqliteStateStore {
   const db = openDatabase(options);
   const reader = createReader(db);
-  const writer = openWriter(db, options, () => queue.watched());
+  const writer = openWriter(db, options.path, () => queue.watched());
+  const log = createLogSync(db, options.path);
   // A session keeps its number for ever.
   const numbers = new Map<string, number>();
   const folding = createFolding(writer.fold, options.logger);
   const queue = createCommitQueue({
     apply: (batch) => {
       folding.soon();
+      log.grew();
       return writer.apply(batch);
     },
+    sync: log.sync,
     atTurnEnd: (flush) => void setImmediate(flush),
     logger: options.logger,
   });
@@ -70,6 +73,7 @@ export function openSqliteStateStore(options: SqliteStoreOptions): SqliteStateSt
 
   return {
     commit: queue.commit,
+    sync: log.sync,
     watch: queue.watch,
     changes: queue.changes,
     readSession: (sessionId) =>
@@ -138,6 +142,7 @@ export function openSqliteStateStore(options: SqliteStoreOptions): SqliteStateSt
       if (queue.closed()) return;
       queue.close();
       folding.end();
+      await log.close();
       try {
         // Closing folds the log into the database; what cannot be folded stays in the log and is read at the next start.
         db.close();
@@ -149,9 +154,9 @@ export function openSqliteStateStore(options: SqliteStoreOptions): SqliteStateSt
 }
 
 /** A tail that no longer reads is a broken database like any other. */
-function openWriter(db: DatabaseSync, { path, fsync = "effects" }: SqliteStoreOptions, watched: () => boolean) {
+function openWriter(db: DatabaseSync, path: string, watched: () => boolean) {
   try {
-    return createBatchWriter(db, fsync, watched);
+    return createBatchWriter(db, watched);
   } catch (thrown) {
     db.close();
     throw fromSqlite(thrown, `opening ${path}`);

@@ -200,11 +200,11 @@ export function bookCancel(state: RunState, draft: Draft): void {
     });
   }
   draft.changed = true;
-  draft.durable = true;
+  draft.told = true;
   draft.end = { status: "cancelled" };
 }
 
-/** The session as it is after this draft; a change of status is announced and, being acknowledged outside, durable. */
+/** The session as it is after this draft; a change of status is announced, and so told outside. */
 export function bookSession(state: RunState, draft: Draft, supervised: boolean): SessionCore {
   const core = nextCore(state, draft, supervised);
   if (core.status === "running") return core;
@@ -215,7 +215,7 @@ export function bookSession(state: RunState, draft: Draft, supervised: boolean):
   } else {
     note(draft, `session-${draft.end.status}`, { status: core.status, ...error });
   }
-  draft.durable = true;
+  draft.told = true;
   return core;
 }
 

@@ -15,12 +15,15 @@ export type Draft = {
   readonly blobs: BlobRow[];
   readonly events: NewEvent[];
   readonly launches: Effect[];
-  /** Told once the commit is safe. */
-  readonly acknowledge: (() => void)[];
+  /** Whoever waits is told once the commit is on the disk. */
+  readonly acknowledge: ((onDisk: Promise<void>) => void)[];
   changed: boolean;
   /** It holds as many transitions as one commit may. */
   full: boolean;
+  /** What follows begins only when the commit is on the disk. */
   durable: boolean;
+  /** Somebody outside is told of it when it is on the disk; what follows need not wait for that. */
+  told: boolean;
   end: RunEnd | { readonly status: "cancelled" } | undefined;
 };
 
@@ -38,6 +41,7 @@ export function newDraft(at: string): Draft {
     changed: false,
     full: false,
     durable: false,
+    told: false,
     end: undefined,
   };
 }

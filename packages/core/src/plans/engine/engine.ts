@@ -84,7 +84,12 @@ export function createEngine(given: EngineDeps & { readonly plans: PlanLookup })
         try {
           const { core } = await reader.record({ owner, sessionId });
           const late = deadlineMs !== undefined && deps.clock.now() >= deadlineMs;
-          if (isSettled(core) || isLeftAlone(core) || late || signal?.aborted === true || closing) return core;
+          if (isSettled(core) || isLeftAlone(core)) {
+            // What this answer says must still be so after a loss of power.
+            await deps.store.sync();
+            return core;
+          }
+          if (late || signal?.aborted === true || closing) return core;
           await change.promise;
         } finally {
           change.stop();

@@ -33,8 +33,8 @@ export type Arrival = {
   readonly joined?: Joined;
   /** What an action left for the prompts of those that follow. */
   readonly downstream?: JsonObject;
-  /** Told, once it is safe, whether anybody waited for it. */
-  readonly taken?: (applied: boolean) => void;
+  /** Told whether anybody waited for it, once that is on the disk. */
+  readonly taken?: (applied: boolean | Promise<boolean>) => void;
 };
 
 export type Joined = {

@@ -6,9 +6,11 @@
  *
  * E1  What a completion changes is committed before any effect that follows from it begins.
  * E2  The end of one step and the start of the next are one commit, unless something had to be loaded in between.
- * E3  A call's intent is in the journal before the tool is called; durable when its effects are `once`.
+ * E3  A call's intent is in the journal before the tool is called; on the disk when its effects are `once`.
  * E4  Commits of a run follow one another; the version fence makes a second driver of the session fail, not win.
  * E5  When nothing is under way, nothing of the run needs to stay in memory.
+ * E6  Nobody outside is told of anything that is not on the disk. The run itself goes on meanwhile: what the loss of
+ *     power would make it forget may be repeated, by the effects of its tools.
  */
 import { toErgonError } from "../../errors/ergon-error.ts";
 import { isoTime } from "../../ports/clock.ts";
@@ -27,6 +29,9 @@ import { nextWake } from "./waits.ts";
 
 /** After so many transitions without a call, what has happened is committed and others get their turn. */
 export const MAX_TRANSITIONS_PER_COMMIT = 1_000;
+
+/** Of the commits that it gives to the disk, a run may be this many ahead. */
+export const MAX_COMMITS_AHEAD = 16;
 
 export type Run = {
   readonly state: RunState;
@@ -61,13 +66,14 @@ export type RunParts = {
 };
 
 export function createRun({ deps, state, onCommit, onIdle }: RunParts): Run {
-  const queue: (Arrival | { readonly cancel: true; readonly taken: (applied: boolean) => void })[] = [];
+  const queue: (Arrival | { readonly cancel: true; readonly taken: NonNullable<Arrival["taken"]> })[] = [];
   const timers = new Map<string, () => void>();
   const resting: (() => void)[] = [];
   const effects = createEffects({ deps, state, arrive: (arrival) => void queue.push(arrival), begun });
   let opening: Opening | undefined;
   let pumping = false;
   let underWay = 0;
+  let ahead = 0;
   let draining = false;
   let over = false;
 
@@ -78,7 +84,7 @@ export function createRun({ deps, state, onCommit, onIdle }: RunParts): Run {
       pumping = true;
       const draft = newDraft(isoTime(deps.clock));
       try {
-        draft.durable = true;
+        draft.told = true;
         const { forkedFrom } = state.core;
         const origin = forkedFrom === undefined || state.version > 0 ? {} : { forkedFrom };
         if (state.version === 0) note(draft, "session-created", { sessionId: state.sessionId, ...origin });
@@ -91,8 +97,10 @@ export function createRun({ deps, state, onCommit, onIdle }: RunParts): Run {
       } finally {
         pumping = false;
       }
+      const onDisk = sync(draft);
       launch(draft);
       void pump();
+      await onDisk;
     },
     recover: () => {
       for (const effect of owed(state.plan, state.cursor)) {
@@ -140,8 +148,9 @@ export function createRun({ deps, state, onCommit, onIdle }: RunParts): Run {
         const draft = newDraft(isoTime(deps.clock));
         settle(draft);
         if (draft.changed) await write(draft);
-        for (const acknowledge of draft.acknowledge) acknowledge();
+        const onDisk = sync(draft);
         launch(draft);
+        if (ahead >= MAX_COMMITS_AHEAD) await onDisk;
         // A run that only thinks must let timers and sockets have their turn.
         if (draft.full) await deps.clock.sleep(0, deps.stopping);
       }
@@ -168,8 +177,8 @@ export function createRun({ deps, state, onCommit, onIdle }: RunParts): Run {
       const applied = "cancel" in item ? cancelNow(draft) : arrived(item, draft);
       const { taken } = item;
       if (taken === undefined) continue;
-      draft.durable = true;
-      draft.acknowledge.push(() => taken(applied));
+      draft.told = true;
+      draft.acknowledge.push((onDisk) => taken(onDisk.then(() => applied)));
     }
   }
 
@@ -239,7 +248,7 @@ export function createRun({ deps, state, onCommit, onIdle }: RunParts): Run {
       energy,
       blobs: first?.blobs === undefined ? blobs : [...first.blobs, ...blobs],
       events,
-      durable: draft.durable || deps.fsyncEveryStep === true,
+      durable: draft.durable,
     };
     // The first commit is somebody's request: it is refused when it cannot be written. Later ones hold results.
     const receipt =
@@ -249,6 +258,19 @@ export function createRun({ deps, state, onCommit, onIdle }: RunParts): Run {
     state.version = receipt.version;
     if (draft.end !== undefined) over = true;
     onCommit(run);
+  }
+
+  /** Has the disk take what somebody outside is told of, and with `ERGON_FSYNC=always` everything (E6). */
+  function sync(draft: Draft): Promise<void> | undefined {
+    if (!draft.told && deps.fsyncEveryStep !== true) return undefined;
+    ahead++;
+    const onDisk = deps.store.sync().finally(() => ahead--);
+    for (const acknowledge of draft.acknowledge) acknowledge(onDisk);
+    onDisk.catch((thrown: unknown) => {
+      const error = toErgonError(thrown, "store_unavailable").toJSON();
+      deps.logger.error({ sessionId: state.sessionId, error }, "What was written might not survive a loss of power.");
+    });
+    return onDisk;
   }
 
   function launch(draft: Draft): void {

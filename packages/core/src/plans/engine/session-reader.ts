@@ -102,6 +102,11 @@ async function contextOf(
   return context;
 }
 
+/** What a session came to is told only when it is on the disk; how its steps go may be a moment ahead of it. */
+function isTold({ type }: StoredEvent): boolean {
+  return type.startsWith("session-");
+}
+
 /** Reads the outbox itself, page by page, so that a slow reader costs nobody anything and misses nothing. */
 async function* followEvents(
   store: StateStore,
@@ -127,6 +132,7 @@ async function* followEvents(
         limit: FOLLOW_PAGE,
         ...(sessionId === undefined ? {} : { sessionId }),
       });
+      if (events.some(isTold)) await store.sync();
       for (const event of events) {
         if (signal.aborted) return;
         seq = event.seq;

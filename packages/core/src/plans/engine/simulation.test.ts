@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { SessionView } from "../../ports/engine.ts";
 import { arbitraryPlan } from "../../../testing/plans/random-plan.ts";
 import { runReference } from "../../../testing/plans/reference.ts";
-import { simulate, TOOL_EFFECTS, asReported } from "../../../testing/plans/simulated-run.ts";
+import { simulate, TOOL_EFFECTS, asReported, type SimulatedRun } from "../../../testing/plans/simulated-run.ts";
 import { seededWorld } from "../../../testing/plans/world.ts";
 import { longRuns } from "../../../testing/long-runs.ts";
 
@@ -11,6 +11,7 @@ const PLANS_WITHOUT_CRASHES = 10_000;
 const PLANS_WITH_CRASHES = 2_000;
 const PLANS_FORKED = 300;
 const MIN_CRASHES = 50_000;
+const PLANS_WITH_POWER_LOSS = 300;
 
 describe("random plans on the real engine", () => {
   it(
@@ -19,7 +20,7 @@ describe("random plans on the real engine", () => {
       await fc.assert(
         fc.asyncProperty(arbitraryPlan(), fc.nat(), async ({ plan, input }, seed) => {
           const world = asReported(seededWorld(seed), { crashes: false });
-          compare(await simulate({ plan, input, world, seed, crashes: false }), runReference(plan, input, world));
+          compare(await simulate({ plan, input, world, seed, crashes: "none" }), runReference(plan, input, world));
         }),
         { numRuns: longRuns(PLANS_WITHOUT_CRASHES), endOnFailure: true },
       );
@@ -34,11 +35,10 @@ describe("random plans on the real engine", () => {
       await fc.assert(
         fc.asyncProperty(arbitraryPlan(), fc.nat(), async ({ plan, input }, seed) => {
           const world = asReported(seededWorld(seed), { crashes: true });
-          const run = await simulate({ plan, input, world, seed, crashes: true });
+          const run = await simulate({ plan, input, world, seed, crashes: "process" });
           crashes += run.crashes;
           compare(run, runReference(plan, input, world));
-          const once = [...run.calls.values()].filter(({ toolId }) => TOOL_EFFECTS[toolId] === "once");
-          expect(once.every(({ count }) => count === 1)).toBe(true);
+          expect(onceCalls(run).every(({ count }) => count === 1)).toBe(true);
         }),
         { numRuns: longRuns(PLANS_WITH_CRASHES), endOnFailure: true },
       );
@@ -54,7 +54,7 @@ describe("random plans on the real engine", () => {
       await fc.assert(
         fc.asyncProperty(arbitraryPlan(), fc.nat(), fc.boolean(), async ({ plan, input }, seed, crashes) => {
           const world = asReported(seededWorld(seed), { crashes });
-          const run = await simulate({ plan, input, world, seed, crashes, forks: true });
+          const run = await simulate({ plan, input, world, seed, crashes: crashes ? "process" : "none", forks: true });
           const reference = runReference(plan, input, world);
           compare(run, reference);
           expect(run.forks.has(plan.startStepId)).toBe(true);
@@ -67,7 +67,30 @@ describe("random plans on the real engine", () => {
     },
     longRuns(600_000),
   );
+
+  it(
+    "come to the same when power is lost now and then, and forget nothing that was acknowledged (E3, E6)",
+    async () => {
+      let crashes = 0;
+      await fc.assert(
+        fc.asyncProperty(arbitraryPlan(), fc.nat(), async ({ plan, input }, seed) => {
+          const world = asReported(seededWorld(seed), { crashes: true });
+          const run = await simulate({ plan, input, world, seed, crashes: "power" });
+          crashes += run.crashes;
+          compare(run, runReference(plan, input, world));
+          expect(onceCalls(run).every(({ count }) => count === 1)).toBe(true);
+        }),
+        { numRuns: longRuns(PLANS_WITH_POWER_LOSS), endOnFailure: true },
+      );
+      expect(crashes).toBeGreaterThanOrEqual(longRuns(PLANS_WITH_POWER_LOSS));
+    },
+    longRuns(600_000),
+  );
 });
+
+function onceCalls({ calls }: SimulatedRun): { readonly count: number }[] {
+  return [...calls.values()].filter(({ toolId }) => TOOL_EFFECTS[toolId] === "once");
+}
 
 function compare(run: SessionView, reference: ReturnType<typeof runReference>): void {
   expect(run.core.status).toBe("completed");
