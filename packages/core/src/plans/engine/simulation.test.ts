@@ -5,7 +5,7 @@ import { arbitraryPlan } from "../../../testing/plans/random-plan.ts";
 import { runReference } from "../../../testing/plans/reference.ts";
 import { simulate, TOOL_EFFECTS, asReported, type SimulatedRun } from "../../../testing/plans/simulated-run.ts";
 import { seededWorld } from "../../../testing/plans/world.ts";
-import { longRuns } from "../../../testing/long-runs.ts";
+import { longRuns, sampleRuns } from "../../../testing/long-runs.ts";
 
 const PLANS_WITHOUT_CRASHES = 10_000;
 const PLANS_WITH_CRASHES = 2_000;
@@ -22,7 +22,7 @@ describe("random plans on the real engine", () => {
           const world = asReported(seededWorld(seed), { crashes: false });
           compare(await simulate({ plan, input, world, seed, crashes: "none" }), runReference(plan, input, world));
         }),
-        { numRuns: longRuns(PLANS_WITHOUT_CRASHES), endOnFailure: true },
+        { numRuns: sampleRuns(PLANS_WITHOUT_CRASHES), endOnFailure: true },
       );
     },
     longRuns(600_000),
@@ -40,9 +40,9 @@ describe("random plans on the real engine", () => {
           compare(run, runReference(plan, input, world));
           expect(onceCalls(run).every(({ count }) => count === 1)).toBe(true);
         }),
-        { numRuns: longRuns(PLANS_WITH_CRASHES), endOnFailure: true },
+        { numRuns: sampleRuns(PLANS_WITH_CRASHES), endOnFailure: true },
       );
-      expect(crashes).toBeGreaterThanOrEqual(longRuns(MIN_CRASHES));
+      expect(crashes).toBeGreaterThanOrEqual(sampleRuns(MIN_CRASHES));
     },
     longRuns(600_000),
   );
@@ -61,9 +61,9 @@ describe("random plans on the real engine", () => {
           for (const fork of run.forks.values()) compare(fork, reference);
           forks += run.forks.size;
         }),
-        { numRuns: longRuns(PLANS_FORKED), endOnFailure: true },
+        { numRuns: sampleRuns(PLANS_FORKED), endOnFailure: true },
       );
-      expect(forks).toBeGreaterThanOrEqual(longRuns(PLANS_FORKED));
+      expect(forks).toBeGreaterThanOrEqual(sampleRuns(PLANS_FORKED));
     },
     longRuns(600_000),
   );
@@ -80,9 +80,9 @@ describe("random plans on the real engine", () => {
           compare(run, runReference(plan, input, world));
           expect(onceCalls(run).every(({ count }) => count === 1)).toBe(true);
         }),
-        { numRuns: longRuns(PLANS_WITH_POWER_LOSS), endOnFailure: true },
+        { numRuns: sampleRuns(PLANS_WITH_POWER_LOSS), endOnFailure: true },
       );
-      expect(crashes).toBeGreaterThanOrEqual(longRuns(PLANS_WITH_POWER_LOSS));
+      expect(crashes).toBeGreaterThanOrEqual(sampleRuns(PLANS_WITH_POWER_LOSS));
     },
     longRuns(600_000),
   );
