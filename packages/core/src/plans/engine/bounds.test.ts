@@ -5,7 +5,7 @@ import { createBlobCache } from "./blob-cache.ts";
 import { createEngine } from "./engine.ts";
 import { silentLogger } from "../../memory/logger.ts";
 import { MAX_WAIT_MESSAGE } from "./evaluate-step.ts";
-import { MAX_TRANSITIONS_PER_COMMIT } from "./run.ts";
+import { MAX_COMMITS_AHEAD, MAX_TRANSITIONS_PER_COMMIT } from "./run.ts";
 import { createRunPool, PLAN_CACHE_SIZE, RECOVERY_PARALLEL } from "./run-pool.ts";
 import { HISTORY_PAGE } from "./session-reader.ts";
 
@@ -79,6 +79,32 @@ describe("the engine's bounds", () => {
     expect(most).toBe(RECOVERY_PARALLEL);
     expect(second.activeRuns()).toBe(count);
     await second.close();
+  });
+
+  it("runs so many commits ahead of the disk, and tells nobody of them before they are on it (E6)", async () => {
+    world = createEngineWorld();
+    const disk = Promise.withResolvers<void>();
+    const store = { ...world.store, sync: () => disk.promise };
+    const plans = { get: () => undefined, ids: () => [] };
+    const engine = createEngine({ ...world, store, plans, logger: silentLogger, fsyncEveryStep: true });
+    const ids = Array.from({ length: 2 * MAX_COMMITS_AHEAD }, (_, n) => `t${String(n)}`);
+    const plan = planOf(
+      "chain",
+      ids.map((id, n) => ({ ...callStep(id, "probe::echo", { value: n }), nextStepId: ids[n + 1] })),
+    );
+    let told = false;
+    const started = engine.executePlan({ owner, sessionId: "s", plan, create: true }).finally(() => {
+      told = true;
+    });
+    const commits = async (): Promise<number> => (await world.store.readSession("s"))?.version ?? 0;
+    while ((await commits()) < MAX_COMMITS_AHEAD) await world.clock.sleep(1);
+    await world.clock.sleep(20);
+    expect(await commits()).toBe(MAX_COMMITS_AHEAD);
+    expect(told).toBe(false);
+    disk.resolve();
+    await started;
+    expect((await engine.settled({ owner, sessionId: "s" })).status).toBe("completed");
+    await engine.close();
   });
 
   it("keeps so many compiled plans, the newest ones", () => {
