@@ -34,6 +34,7 @@ export async function runProgram(argv: readonly string[], options: ProgramOption
   addLoops(program, run);
   addServe(program, run);
   addSandbox(program, run);
+  addMcp(program, run);
   addTokens(program, run);
   addDoctor(program, run);
   for (const name of LATER_COMMANDS) addLater(program, name);
@@ -291,6 +292,22 @@ function addSandbox(program: Command, run: Run): void {
     .action(async (options: { port?: string; host?: string; token?: string; attached?: boolean }) =>
       run(async (context) => (await import("./commands/sandbox.ts")).serveCode(context, options)),
     );
+}
+
+function addMcp(program: Command, run: Run): void {
+  program
+    .command("mcp")
+    .description("serve MCP on stdin and stdout, for a client that starts it")
+    .argument("[words...]")
+    .usage("[options]")
+    .option("--name <name>", "act as stdio:NAME, the same at every start; else a new principal each time")
+    .addOption(new Option("--gateway").hideHelp())
+    .action(async ([word]: readonly string[], { gateway, ...options }: { name?: string; gateway?: boolean }) => {
+      if (word === "install") throw await later("ergon mcp install");
+      if (word !== undefined) throw await unknownCommand(`mcp ${word}`, word, ["install"]);
+      if (gateway === true) throw await later("ergon mcp --gateway");
+      await run(async (context) => (await import("./commands/mcp.ts")).serveMcp(context, options));
+    });
 }
 
 function addTokens(program: Command, run: Run): void {

@@ -51,6 +51,7 @@ import { createHttpServer, type HttpServer, reachableHere } from "./http/server.
 import { keepLoops } from "./keep-loops.ts";
 import { makeLoop } from "./make-loop.ts";
 import type { OpenedData } from "./open-data.ts";
+import { ownMcp } from "./own-mcp.ts";
 import type { PlanBooks } from "./plan-shelf.ts";
 
 /** An owner that starts says within this time where it listens; one that ends is gone by then. */
@@ -190,6 +191,7 @@ async function own(
       ...shelves(parts, engine, data),
       loops,
       ask,
+      mcp: ownMcp({ ...parts, engine, loops, watchEvents: data.state.watch }),
       tokens,
       clock,
       logger,

@@ -18,6 +18,7 @@ import type {
   ToolSummary,
 } from "@ergon/core";
 import type { TokenBook } from "@ergon/node";
+import type { McpHost } from "../mcp/mcp-host.ts";
 import type { RequestLimits } from "./limits.ts";
 import type { StreamTimes } from "./event-streams.ts";
 
@@ -29,6 +30,8 @@ export type HttpParts = {
   readonly plans: PlanShelf;
   readonly loops: RefinementLoops;
   readonly ask: (request: LoopRequest, options: LoopOptions) => Promise<Attempt>;
+  /** Loaded with the first MCP request. */
+  readonly mcp: () => Promise<McpHost>;
   readonly tokens: TokenBook;
   readonly clock: Clock;
   readonly logger: Logger;

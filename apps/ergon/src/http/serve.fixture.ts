@@ -27,6 +27,7 @@ import {
 } from "@ergon/core";
 import { openTokenBook, type TokenBook } from "@ergon/node";
 import { callDirectly } from "../direct-call.ts";
+import { composeMcpHost } from "../mcp/compose-host.ts";
 import type { HttpParts } from "./http-parts.ts";
 import { createHttpServer, type HttpServer } from "./server.ts";
 
@@ -117,6 +118,12 @@ export async function serve(
 
 function partsOf(world: ServedWorld, tokens: TokenBook): HttpParts {
   const { engine, store, blobs, gate, registry, plans, clock, ids } = world;
+  const loops = createRefinementLoops({
+    store: createMemoryLoopStore({ keepPerOwner: 10 }),
+    clock,
+    newId: createLoopIds(),
+    bounds: DEFAULT_LOOP_BOUNDS,
+  });
   const open = async () => ({ state: store, blobs });
   const runner = new McpLoopRunner({ registry, clock, ids });
   return {
@@ -145,13 +152,22 @@ function partsOf(world: ServedWorld, tokens: TokenBook): HttpParts {
       }),
       validate: (plan, input) => validatePlan(plan, { registry, ...(input === undefined ? {} : { input }) }),
     },
-    loops: createRefinementLoops({
-      store: createMemoryLoopStore({ keepPerOwner: 10 }),
-      clock,
-      newId: createLoopIds(),
-      bounds: DEFAULT_LOOP_BOUNDS,
-    }),
     ask: (request, options) => runner.attempt(request, options),
+    loops,
+    mcp: async () =>
+      composeMcpHost({
+        values: { serverName: "Loop Management Server", debug: false },
+        version: "0.0.0",
+        plans: {
+          all: plans.map((plan) => ({ id: plan.planId, file: "", plan })),
+          problems: [],
+          get: (planId) => plans.find((plan) => plan.planId === planId),
+          ids: () => plans.map(({ planId }) => planId),
+        },
+        ids,
+        logger: silentLogger,
+        reach: (_, work) => work({ engine, loops }),
+      }),
     tokens,
     clock,
     logger: silentLogger,

@@ -8,7 +8,7 @@
  */
 import { randomBytes } from "node:crypto";
 import type { IncomingMessage } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { AddressInfo, Socket } from "node:net";
 import type { Logger } from "@ergon/core";
 import { fastify, type FastifyInstance, type FastifyRequest } from "fastify";
 import { createHostCheck } from "./allowed-hosts.ts";
@@ -25,6 +25,7 @@ import { laterRoutes } from "./later.ts";
 import { askRoutes } from "./loop.ts";
 import { loopRoutes } from "./loops.ts";
 import { createLimiter } from "./limits.ts";
+import { addMcp } from "./mcp.ts";
 import { createMetrics } from "./metrics.ts";
 import { openApiRoute } from "./openapi.ts";
 import { planRoutes } from "./plans.ts";
@@ -82,6 +83,8 @@ export function createHttpServer(parts: HttpParts): HttpServer {
   app.setNotFoundHandler((request, reply) => sendProblem(unknownRoute(app, request), request, reply, parts.logger));
   for (const route of [...routes, openApiRoute(routes, parts.version)])
     addRoute(app, route, { askerOf: door.asker, logger: parts.logger });
+  const silent = watchSilent(app);
+  const mcp = addMcp(app, { host: parts.mcp, door, clock: parts.clock, logger: parts.logger });
 
   return {
     listen: async (host, port) => {
@@ -94,7 +97,9 @@ export function createHttpServer(parts: HttpParts): HttpServer {
     },
     close: async ({ graceMs = 0 } = {}) => {
       draining.abort();
+      await mcp.close();
       const closed = app.close();
+      for (const socket of silent) socket.destroy();
       // A connection is idle once its last answer is out; nobody tells when that is.
       const idle = setInterval(() => app.server.closeIdleConnections(), IDLE_CHECK_MS);
       const cut = setTimeout(() => app.server.closeAllConnections(), graceMs);
@@ -103,6 +108,17 @@ export function createHttpServer(parts: HttpParts): HttpServer {
       clearTimeout(cut);
     },
   };
+}
+
+/** Connections that clients opened ahead and have said nothing on: not idle to Node, and nobody's loss. */
+function watchSilent({ server }: FastifyInstance): ReadonlySet<Socket> {
+  const silent = new Set<Socket>();
+  server.on("connection", (socket) => {
+    silent.add(socket);
+    socket.once("close", () => void silent.delete(socket));
+  });
+  server.on("request", ({ socket }) => void silent.delete(socket));
+  return silent;
 }
 
 const EVERYWHERE: ReadonlyMap<string, string> = new Map([

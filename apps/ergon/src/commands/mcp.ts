@@ -1,0 +1,38 @@
+import { randomBytes } from "node:crypto";
+import { createIds, createSystemClock, usageError } from "@ergon/core";
+import { TokenName } from "@ergon/node";
+import type { CommandContext } from "../command-context.ts";
+import { EXIT, type ExitCode } from "../exit-codes.ts";
+import { composeMcpHost } from "../mcp/compose-host.ts";
+import { reachThroughOwner } from "../mcp/reach-through-owner.ts";
+import { serveMcpOnStdio } from "../mcp/stdio.ts";
+
+export type McpOptions = { readonly name?: string };
+
+/** The MCP server on stdio, until the client closes the pipe. stdout is the client's alone. */
+export async function serveMcp(
+  { version, signal, compose, endsByStopping }: CommandContext,
+  { name }: McpOptions,
+): Promise<ExitCode> {
+  const owner = `stdio:${name === undefined ? randomBytes(6).toString("base64url") : nameOf(name)}`;
+  const app = await compose();
+  endsByStopping();
+  try {
+    const { settings, logger } = app;
+    const plans = await app.plans();
+    const ids = createIds({ clock: createSystemClock() });
+    const { reach, enterSoon } = reachThroughOwner(app);
+    const host = composeMcpHost({ values: settings.values, version, plans, ids, logger, reach });
+    enterSoon();
+    const streams = { input: process.stdin, output: process.stdout };
+    await serveMcpOnStdio(host, { owner, streams, signal });
+    return EXIT.ok;
+  } finally {
+    await app.close();
+  }
+}
+
+function nameOf(given: string): string {
+  if (TokenName.safeParse(given).success) return given;
+  throw usageError("usage", `--name takes letters, digits, "_", "-" and ".", not "${given}".`);
+}

@@ -1,0 +1,44 @@
+export type McpChange =
+  | { readonly kind: "list"; readonly list: "tools" | "prompts" | "resources" }
+  | { readonly kind: "resource"; readonly owner: string; readonly uri: string };
+
+/** Tells open connections that something they may have listed or read is another one now. */
+export type McpChanges = {
+  readonly announce: (change: McpChange) => void;
+  /** Returns what ends it. */
+  readonly listen: (listener: (change: McpChange) => void) => () => void;
+  /** Somebody wants to hear of resources, until the returned function is called: only then are they looked after. */
+  readonly interest: () => () => void;
+};
+
+/** `watchResources` is asked to begin with the first interest, and to end with the last. */
+export function createMcpChanges(
+  watchResources: (announce: (owner: string, uri: string) => void) => () => void = () => () => undefined,
+): McpChanges {
+  const listeners = new Set<(change: McpChange) => void>();
+  let interested = 0;
+  let stop: (() => void) | undefined;
+  const announce = (change: McpChange): void => {
+    for (const listener of listeners) listener(change);
+  };
+  return {
+    announce,
+    listen: (listener) => {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
+    interest: () => {
+      interested += 1;
+      stop ??= watchResources((owner, uri) => announce({ kind: "resource", owner, uri }));
+      let ended = false;
+      return () => {
+        if (ended) return;
+        ended = true;
+        interested -= 1;
+        if (interested > 0) return;
+        stop?.();
+        stop = undefined;
+      };
+    },
+  };
+}

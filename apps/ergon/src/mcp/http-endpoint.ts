@@ -1,0 +1,81 @@
+/*
+ * MCP over Streamable HTTP, both eras on one address. The door before it has checked host, origin, token and body.
+ * What carries its revision with every request is served by an instance of its own; the rest has sessions.
+ */
+import type { Clock } from "@ergon/core";
+import {
+  createMcpHandler,
+  InMemoryServerEventBus,
+  isLegacyRequest,
+  type McpHttpHandler,
+  type ServerEventBus,
+} from "@modelcontextprotocol/server";
+import type { McpChange, McpChanges } from "./changes.ts";
+import { createLegacySessions } from "./legacy-sessions.ts";
+import type { McpHost } from "./mcp-host.ts";
+import { type Exchange, exchange } from "./web-exchange.ts";
+
+export type McpEndpoint = {
+  readonly handle: (exchange: McpExchange) => Promise<void>;
+  readonly close: () => Promise<void>;
+};
+
+type McpExchange = Exchange & { readonly owner: string; readonly body: unknown };
+
+export function createMcpEndpoint(host: McpHost, clock: Clock): McpEndpoint {
+  const legacy = createLegacySessions(host, clock);
+  const modern = new Map<string, { readonly handler: McpHttpHandler; readonly stop: () => void }>();
+
+  /** One for each principal, so that nobody hears of another's resources. Principals are bounded by their tokens. */
+  const modernFor = (owner: string): McpHttpHandler => {
+    let found = modern.get(owner);
+    if (found === undefined) {
+      const bus = new InMemoryServerEventBus();
+      const stop = host.changes.listen((change) => publish(bus, owner, change));
+      const handler = createMcpHandler(
+        () => host.serverFor({ owner, era: "modern", stays: false, capabilities: () => undefined }),
+        {
+          legacy: "reject",
+          bus: withInterest(bus, host.changes),
+          onerror: (error) => host.logger.debug({ principal: owner, error }, "An MCP request was refused."),
+        },
+      );
+      found = { handler, stop };
+      modern.set(owner, found);
+    }
+    return found.handler;
+  };
+
+  return {
+    handle: async ({ owner, body, ...given }) => {
+      const ended = new Promise<void>((resolve) => given.response.once("close", () => resolve()));
+      await exchange(given, async (web) => {
+        if (await isLegacyRequest(web, body)) return await legacy.handle(web, { owner, parsedBody: body, ended });
+        return await modernFor(owner).fetch(web, { parsedBody: body });
+      });
+    },
+    close: async () => {
+      for (const { stop } of modern.values()) stop();
+      await Promise.all([legacy.close(), ...[...modern.values()].map(({ handler }) => handler.close())]);
+    },
+  };
+}
+
+function publish(bus: ServerEventBus, owner: string, change: McpChange): void {
+  if (change.kind === "list") bus.publish({ kind: `${change.list}_list_changed` });
+  else if (change.owner === owner) bus.publish({ kind: "resource_updated", uri: change.uri });
+}
+
+function withInterest(bus: ServerEventBus, changes: McpChanges): ServerEventBus {
+  return {
+    publish: (event) => bus.publish(event),
+    subscribe: (listener) => {
+      const endInterest = changes.interest();
+      const stop = bus.subscribe(listener);
+      return () => {
+        stop();
+        endInterest();
+      };
+    },
+  };
+}

@@ -1,0 +1,136 @@
+/*
+ * Connections of 2025 clients over HTTP. Their era has sessions: the server asks the client within them, so each is an
+ * instance that stays.
+ *
+ * L1  A session belongs to the principal that opened it; to every other it is not there.
+ * L2  Sessions are bounded, per principal and in all; past a bound the one that was silent longest is closed, but none
+ *     with a request or a stream under way.
+ */
+import { randomUUID } from "node:crypto";
+import { accessError, type Clock } from "@ergon/core";
+import {
+  type ClientCapabilities,
+  isInitializeRequest,
+  type McpServer,
+  WebStandardStreamableHTTPServerTransport,
+} from "@modelcontextprotocol/server";
+import type { McpHost } from "./mcp-host.ts";
+
+const MAX_SESSIONS_PER_OWNER = 1_000;
+const MAX_SESSIONS = 10_000;
+const IDLE_MS = 60 * 60_000;
+const SWEEP_MS = 60_000;
+
+type LegacySession = {
+  readonly id: string;
+  readonly owner: string;
+  readonly transport: WebStandardStreamableHTTPServerTransport;
+  readonly product: McpServer;
+  heardMs: number;
+  open: number;
+};
+
+export type LegacySessions = {
+  /** `ended` resolves when the answer is out, streams included. */
+  readonly handle: (
+    request: Request,
+    options: { readonly owner: string; readonly parsedBody: unknown; readonly ended: Promise<void> },
+  ) => Promise<Response>;
+  readonly count: () => number;
+  readonly close: () => Promise<void>;
+};
+
+export type LegacyBounds = { readonly perOwner?: number; readonly inAll?: number; readonly idleMs?: number };
+
+export function createLegacySessions(host: McpHost, clock: Clock, bounds: LegacyBounds = {}): LegacySessions {
+  const { perOwner = MAX_SESSIONS_PER_OWNER, inAll = MAX_SESSIONS, idleMs = IDLE_MS } = bounds;
+  // In the order in which they were last heard of.
+  const sessions = new Map<string, LegacySession>();
+  const sweeper = setInterval(sweep, SWEEP_MS).unref();
+
+  function sweep(): void {
+    const since = clock.monotonic() - idleMs;
+    for (const session of sessions.values()) {
+      if (session.heardMs > since) return;
+      if (session.open === 0) end(session);
+    }
+  }
+
+  function end(session: LegacySession): void {
+    sessions.delete(session.id);
+    session.product.close().catch((error: unknown) => host.logger.warn({ error }, "An MCP session did not close."));
+  }
+
+  function makeRoom(owner: string): void {
+    const mine = [...sessions.values()].filter((session) => session.owner === owner);
+    const crowd = mine.length >= perOwner ? mine : sessions.size >= inAll ? [...sessions.values()] : undefined;
+    if (crowd === undefined) return;
+    const idle = crowd.find(({ open }) => open === 0);
+    if (idle === undefined) {
+      throw accessError("too_many_requests", "Too many MCP sessions are at work; end one of them.", {
+        retryable: true,
+      });
+    }
+    end(idle);
+  }
+
+  async function open(owner: string, body: unknown): Promise<LegacySession> {
+    makeRoom(owner);
+    let said: ClientCapabilities | undefined;
+    if (isInitializeRequest(body)) said = body.params.capabilities;
+    const id = randomUUID();
+    const product = host.serverFor({ owner, era: "legacy", stays: true, capabilities: () => said });
+    const transport = new WebStandardStreamableHTTPServerTransport({
+      sessionIdGenerator: () => id,
+      onsessionclosed: () => void sessions.delete(id),
+    });
+    await product.connect(transport);
+    const session = { id, owner, transport, product, heardMs: clock.monotonic(), open: 0 };
+    sessions.set(id, session);
+    return session;
+  }
+
+  function find(id: string, owner: string): LegacySession | undefined {
+    const session = sessions.get(id);
+    if (session?.owner !== owner) return undefined;
+    sessions.delete(id);
+    sessions.set(id, session);
+    session.heardMs = clock.monotonic();
+    return session;
+  }
+
+  return {
+    handle: async (request, { owner, parsedBody, ended }) => {
+      const id = request.headers.get("mcp-session-id");
+      const session =
+        id === null ? (isOpening(parsedBody) ? await open(owner, parsedBody) : undefined) : find(id, owner);
+      if (session === undefined) return id === null ? NO_SESSION() : UNKNOWN_SESSION();
+      session.open += 1;
+      void ended.finally(() => {
+        session.open -= 1;
+      });
+      const response = await session.transport.handleRequest(request, { parsedBody });
+      // An opening that was refused leaves nothing behind.
+      if (id === null && !response.ok) end(session);
+      return response;
+    },
+    count: () => sessions.size,
+    close: async () => {
+      clearInterval(sweeper);
+      const all = [...sessions.values()];
+      sessions.clear();
+      await Promise.allSettled(all.map(({ product }) => product.close()));
+    },
+  };
+}
+
+function isOpening(body: unknown): boolean {
+  return isInitializeRequest(body) || (Array.isArray(body) && body.some(isInitializeRequest));
+}
+
+function refusal(status: number, code: number, message: string): Response {
+  return Response.json({ jsonrpc: "2.0", id: null, error: { code, message } }, { status });
+}
+
+const NO_SESSION = (): Response => refusal(400, -32_000, "Bad Request: begin with initialize, or send Mcp-Session-Id.");
+const UNKNOWN_SESSION = (): Response => refusal(404, -32_001, "Session not found");

@@ -1,0 +1,198 @@
+/*
+ * The MCP server behind every door: stdio, and both eras of Streamable HTTP. The SDK speaks the protocol; the surfaces
+ * say what there is. An instance serves one connection of one principal (or one request, in the newer era).
+ *
+ * M1  What a tool throws is a result that says so (R5); only what is wrong with the request itself is a protocol error.
+ * M2  Lists are the same for everybody; what a principal made shows to that principal alone.
+ */
+import { randomBytes } from "node:crypto";
+import { isErgonError, type Logger } from "@ergon/core";
+import {
+  type ClientCapabilities,
+  type CompleteRequest,
+  createRequestStateCodec,
+  McpServer,
+  ProtocolError,
+  ProtocolErrorCode,
+  ResourceNotFoundError,
+  type ServerContext,
+} from "@modelcontextprotocol/server";
+import { failure } from "./answers.ts";
+import type { McpChanges } from "./changes.ts";
+import { canShowForms, capabilitiesOf } from "./client-features.ts";
+import { FIRST_LEVEL, type LogLevel, logToClient } from "./client-log.ts";
+import { tellConnection } from "./connection-changes.ts";
+import type { McpCall, McpPrompt, McpResources, McpSurface, McpTool } from "./surface.ts";
+
+/** Completions that one answer may hold, by the protocol. */
+const MAX_COMPLETIONS = 100;
+/** How long an answer to a question is waited for; the question itself stays open. */
+const ANSWER_SECONDS = 3_600;
+const KEY_BYTES = 32;
+
+export type McpHostDeps = {
+  readonly name: string;
+  readonly version: string;
+  readonly surfaces: readonly McpSurface[];
+  readonly changes: McpChanges;
+  readonly logger: Logger;
+  /** Whether failures show stack traces (`FSDD_MCP_DEBUG`). */
+  readonly debug: boolean;
+};
+
+type McpPeer = {
+  readonly owner: string;
+  readonly era: "legacy" | "modern";
+  /** Whether the instance serves a connection; else it serves one request. */
+  readonly stays: boolean;
+  /** What the client said of itself when it connected, in the era in which it does. */
+  readonly capabilities: () => ClientCapabilities | undefined;
+};
+
+export type McpHost = {
+  readonly serverFor: (peer: McpPeer) => McpServer;
+  readonly changes: McpChanges;
+  readonly logger: Logger;
+};
+
+export function createMcpHost({ name, version, surfaces, changes, logger, debug }: McpHostDeps): McpHost {
+  const info = { name, version };
+  const tools = (): readonly McpTool[] => surfaces.flatMap((surface) => surface.tools?.() ?? []);
+  const prompts = (): readonly McpPrompt[] => surfaces.flatMap((surface) => surface.prompts?.() ?? []);
+  const resources: readonly McpResources[] = surfaces.flatMap((surface) => surface.resources ?? []);
+  const key = randomBytes(KEY_BYTES);
+  const codecFor = (owner: string) =>
+    createRequestStateCodec({ key, ttlSeconds: ANSWER_SECONDS, bind: ({ mcpReq }) => `${mcpReq.method}\0${owner}` });
+  let known: ReadonlyMap<string, McpTool> | undefined;
+  const toolNamed = (wanted: string): McpTool | undefined => {
+    known ??= new Map(tools().map((tool) => [tool.definition.name, tool]));
+    return known.get(wanted);
+  };
+  changes.listen(({ kind }) => {
+    if (kind === "list") known = undefined;
+  });
+
+  return { serverFor, changes, logger };
+
+  function serverFor(peer: McpPeer): McpServer {
+    const { owner, era, stays } = peer;
+    const product = new McpServer(info, {
+      instructions: INSTRUCTIONS,
+      requestState: { verify: (state, context) => codecFor(owner).verify(state, context) },
+      inputRequired: { roundTimeoutMs: ANSWER_SECONDS * 1_000 },
+    });
+    const { server } = product;
+    server.registerCapabilities(CAPABILITIES);
+    let level: LogLevel | undefined = era === "legacy" ? FIRST_LEVEL : undefined;
+
+    const callOf = (context: ServerContext, logger = "ergon"): McpCall => {
+      const { mcpReq } = context;
+      const { progressToken } = mcpReq._meta ?? {};
+      return {
+        owner,
+        signal: mcpReq.signal,
+        canAsk: canShowForms(capabilitiesOf(context, peer.capabilities())),
+        answers: mcpReq.inputResponses,
+        remembered: () => mcpReq.requestState(),
+        remember: (value) => codecFor(owner).mint(value, context),
+        wantsProgress: progressToken !== undefined,
+        progress: (update) => {
+          if (progressToken === undefined) return;
+          const params = { ...update, progressToken };
+          mcpReq.notify({ method: "notifications/progress", params }).catch(() => undefined);
+        },
+        log: (at, data) => logToClient(context, level, { level: at, logger, data }),
+        context,
+      };
+    };
+
+    server.setRequestHandler("tools/list", () => ({ tools: tools().map(({ definition }) => definition) }));
+    server.setRequestHandler("tools/call", async ({ params }, context) => {
+      const tool = toolNamed(params.name);
+      if (tool === undefined) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${params.name}`);
+      const args = params.arguments ?? {};
+      try {
+        const result = await tool.call(args as Parameters<McpTool["call"]>[0], callOf(context, params.name));
+        logger.info({ tool: params.name, principal: owner, args, result }, "A tool was called over MCP.");
+        return result;
+      } catch (error) {
+        if (error instanceof ProtocolError) throw error;
+        const fields = { tool: params.name, principal: owner, args, error };
+        if (isErgonError(error)) logger.info(fields, "A tool called over MCP failed.");
+        else logger.error(fields, "A tool called over MCP failed for no known reason.");
+        return failure(error, debug);
+      }
+    });
+    server.setRequestHandler("prompts/list", () => ({ prompts: prompts().map(({ definition }) => definition) }));
+    server.setRequestHandler("prompts/get", async ({ params }, context) => {
+      const prompt = promptNamed(params.name);
+      const args = params.arguments ?? {};
+      const missing = prompt.definition.arguments?.find(({ name: wanted, required }) => required && !(wanted in args));
+      if (missing !== undefined) {
+        throw new ProtocolError(ProtocolErrorCode.InvalidParams, `The prompt needs the argument "${missing.name}".`);
+      }
+      return await prompt.get(args, callOf(context));
+    });
+    server.setRequestHandler("resources/list", async (_, context) => {
+      const lists = await Promise.all(resources.map(({ list }) => list(callOf(context))));
+      return { resources: lists.flat() };
+    });
+    server.setRequestHandler("resources/templates/list", () => ({
+      resourceTemplates: resources.flatMap(({ templates }) => templates),
+    }));
+    server.setRequestHandler("resources/read", async ({ params }, context) => {
+      for (const { read } of resources) {
+        const found = await read(params.uri, callOf(context));
+        if (found !== undefined) return found;
+      }
+      throw new ResourceNotFoundError(params.uri);
+    });
+    server.setRequestHandler("completion/complete", async ({ params }, context) => {
+      const values = await complete(params, callOf(context));
+      const shown = values.slice(0, MAX_COMPLETIONS);
+      return { completion: { values: shown, total: values.length, hasMore: values.length > shown.length } };
+    });
+    if (!stays) return product;
+    const connection = tellConnection(product, changes, { owner, everything: era === "modern" });
+    if (era === "modern") return product;
+
+    server.setRequestHandler("logging/setLevel", ({ params }) => {
+      ({ level } = params);
+      return {};
+    });
+    server.setRequestHandler("resources/subscribe", ({ params }) => {
+      connection.subscribe(params.uri);
+      return {};
+    });
+    server.setRequestHandler("resources/unsubscribe", ({ params }) => {
+      connection.unsubscribe(params.uri);
+      return {};
+    });
+    return product;
+  }
+
+  function promptNamed(wanted: string): McpPrompt {
+    const prompt = prompts().find(({ definition }) => definition.name === wanted);
+    if (prompt === undefined) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown prompt: ${wanted}`);
+    return prompt;
+  }
+
+  async function complete({ ref, argument }: CompleteRequest["params"], call: McpCall): Promise<readonly string[]> {
+    if (ref.type === "ref/prompt") return promptNamed(ref.name).complete?.(argument.name, argument.value) ?? [];
+    const found = await Promise.all(resources.map((one) => one.complete(ref.uri, argument.value, call)));
+    return found.flat();
+  }
+}
+
+const CAPABILITIES = {
+  tools: { listChanged: true },
+  prompts: { listChanged: true },
+  resources: { listChanged: true, subscribe: true },
+  completions: {},
+  logging: {},
+};
+
+const INSTRUCTIONS =
+  "Ergon runs plans durably and refines work until it is good enough. " +
+  "To refine: initialize_refinement_loop, produce a draft, have it scored, decide_loop_next_action with the score; obey its status. " +
+  "To run a plan: its own plan_… tool, or run_plan. A run goes on by itself; get_session finds it again, resume_session answers its questions.";

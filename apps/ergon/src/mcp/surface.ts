@@ -1,0 +1,66 @@
+import type { JsonObject } from "@ergon/core";
+import type {
+  CallToolResult,
+  GetPromptResult,
+  InputRequiredResult,
+  Progress,
+  Prompt,
+  ReadResourceResult,
+  Resource,
+  ResourceTemplateType,
+  ServerContext,
+  Tool,
+} from "@modelcontextprotocol/server";
+import type { LogLevel } from "./client-log.ts";
+
+/** What an MCP client sees: each group of features gives one, and the server shows them together. */
+export type McpSurface = {
+  /** In the order of the list; what changes is announced. */
+  readonly tools?: () => readonly McpTool[];
+  readonly prompts?: () => readonly McpPrompt[];
+  readonly resources?: McpResources;
+};
+
+export type McpTool = {
+  readonly definition: Tool;
+  /** What it throws becomes a result that says so; a ProtocolError passes as it is. */
+  readonly call: (args: JsonObject, call: McpCall) => Promise<CallToolResult | InputRequiredResult>;
+};
+
+export type McpPrompt = {
+  readonly definition: Prompt;
+  readonly get: (
+    args: Readonly<Record<string, string>>,
+    call: McpCall,
+  ) => Promise<GetPromptResult | InputRequiredResult>;
+  /** Values of an argument that begin like this. */
+  readonly complete?: (argument: string, begun: string) => readonly string[];
+};
+
+export type McpResources = {
+  readonly templates: readonly ResourceTemplateType[];
+  readonly list: (call: McpCall) => Promise<readonly Resource[]>;
+  /** Undefined when it is none of these, or not the caller's. */
+  readonly read: (uri: string, call: McpCall) => Promise<ReadResourceResult | undefined>;
+  /** Values of a template's variable that begin like this. */
+  readonly complete: (template: string, begun: string, call: McpCall) => Promise<readonly string[]>;
+};
+
+/** One request of a client, as tools, prompts and resources see it. */
+export type McpCall = {
+  readonly owner: string;
+  /** Aborts when the client cancels or goes; a durable run goes on. */
+  readonly signal: AbortSignal;
+  /** Whether the client can put a form to its user. */
+  readonly canAsk: boolean;
+  /** What the user answered to the questions of an earlier round. */
+  readonly answers: Readonly<Record<string, unknown>> | undefined;
+  /** What the round before wanted remembered: signed, and bound to who asked. */
+  readonly remembered: () => unknown;
+  readonly remember: (value: JsonObject) => Promise<string>;
+  /** Whether the client listens to progress. */
+  readonly wantsProgress: boolean;
+  readonly progress: (update: Progress) => void;
+  readonly log: (level: LogLevel, data: JsonObject) => void;
+  readonly context: ServerContext;
+};

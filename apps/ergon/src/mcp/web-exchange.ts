@@ -1,0 +1,53 @@
+import { once } from "node:events";
+import type { IncomingMessage, ServerResponse } from "node:http";
+
+/**
+ * One HTTP exchange in the form of web standards, which the SDK speaks. The body is not in it: it was read and checked
+ * at the door, and goes its own way as what it was parsed to.
+ */
+export async function exchange(
+  { request, response, gone }: Exchange,
+  serve: (request: Request) => Promise<Response>,
+): Promise<void> {
+  // A write that meets a closing connection; `gone` is what tells.
+  response.on("error", () => undefined);
+  const answer = await serve(webRequest(request, gone));
+  if (response.writableEnded || response.destroyed) return;
+  response.writeHead(answer.status, Object.fromEntries(answer.headers));
+  const isStream = answer.headers.get("content-type")?.startsWith("text/event-stream") === true;
+  if (answer.body === null) response.end();
+  else if (isStream) await pump(answer.body, response, gone);
+  else response.end(await answer.text());
+}
+
+export type Exchange = {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  /** Aborts when nobody waits for the answer any more, or nobody may. */
+  readonly gone: AbortSignal;
+};
+
+function webRequest({ method = "GET", url = "/", headers, rawHeaders }: IncomingMessage, signal: AbortSignal): Request {
+  const pairs: [string, string][] = [];
+  for (let at = 0; at + 1 < rawHeaders.length; at += 2) pairs.push([rawHeaders[at] ?? "", rawHeaders[at + 1] ?? ""]);
+  return new Request(`http://${headers.host ?? "localhost"}${url}`, { method, headers: pairs, signal });
+}
+
+async function pump(body: ReadableStream<Uint8Array>, response: ServerResponse, gone: AbortSignal): Promise<void> {
+  response.flushHeaders();
+  const reader = body.getReader();
+  const stop = (): void => void reader.cancel().catch(() => undefined);
+  gone.addEventListener("abort", stop, { once: true });
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done || gone.aborted) break;
+      if (!response.write(value)) await once(response, "drain", { signal: gone });
+    }
+  } catch (error) {
+    if (!gone.aborted) throw error;
+  } finally {
+    gone.removeEventListener("abort", stop);
+    response.end();
+  }
+}

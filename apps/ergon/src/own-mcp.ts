@@ -1,0 +1,37 @@
+import type { StoredEvent } from "@ergon/core";
+import type { HostParts } from "./mcp/compose-host.ts";
+import type { McpHost } from "./mcp/mcp-host.ts";
+import type { McpWorkplace } from "./mcp/reach.ts";
+import { once } from "./once.ts";
+
+export type OwnMcpParts = Pick<HostParts, "values" | "version" | "plans" | "ids" | "logger"> &
+  McpWorkplace & {
+    readonly watchEvents: (listener: (events: readonly StoredEvent[]) => void) => () => void;
+  };
+
+/** MCP on a folder that is ours; loaded when it is first asked for. */
+export function ownMcp({ engine, loops, watchEvents, ...parts }: OwnMcpParts): () => Promise<McpHost> {
+  return once(async () => {
+    const [{ composeMcpHost }, { createMcpChanges }] = await Promise.all([
+      import("./mcp/compose-host.ts"),
+      import("./mcp/changes.ts"),
+    ]);
+    const changes = createMcpChanges((announce) =>
+      watchEvents((events) => {
+        for (const { owner, uri } of resourcesIn(events)) announce(owner, uri);
+      }),
+    );
+    return composeMcpHost({ ...parts, changes, reach: (_, work) => work({ engine, loops }) });
+  });
+}
+
+/** Each once, however many events of a commit concern it. */
+function resourcesIn(events: readonly StoredEvent[]): Iterable<{ readonly owner: string; readonly uri: string }> {
+  const found = new Map<string, { readonly owner: string; readonly uri: string }>();
+  for (const { owner, sessionId, type, data } of events) {
+    const loopId = type === "loop-decided" ? data["loopId"] : undefined;
+    const uri = typeof loopId === "string" ? `ergon://loops/${loopId}` : `ergon://sessions/${sessionId ?? ""}`;
+    if (loopId !== undefined || sessionId !== undefined) found.set(`${owner}\0${uri}`, { owner, uri });
+  }
+  return found.values();
+}

@@ -1,0 +1,91 @@
+// The official clients, each as a short function: open a connection, then call.
+import { Client } from "@modelcontextprotocol/client";
+import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
+import { StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { Client as FirstClient } from "@modelcontextprotocol/sdk/client/index.js";
+import { StdioClientTransport as FirstStdio } from "@modelcontextprotocol/sdk/client/stdio.js";
+import { StreamableHTTPClientTransport as FirstHttp } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import { ElicitRequestSchema } from "@modelcontextprotocol/sdk/types.js";
+import { DOORS, plainEnvironment } from "./ergon.ts";
+
+export type Target =
+  | { readonly kind: "stdio"; readonly data: string; readonly args?: readonly string[]; readonly cwd: string }
+  | { readonly kind: "http"; readonly url: string; readonly token: string };
+
+/** Answers a question as the user would; without one the client says that it cannot ask. */
+export type Answerer = (message: string) => { readonly action: "accept" | "decline"; readonly content?: Content };
+type Content = Record<string, string | number | boolean>;
+
+export type Connected = {
+  readonly call: (name: string, args: Record<string, unknown>) => Promise<Called>;
+  readonly tools: () => Promise<readonly string[]>;
+  readonly close: () => Promise<void>;
+};
+
+type Called = { readonly isError: boolean; readonly structured: Record<string, unknown>; readonly text: string };
+
+export const CLIENTS = {
+  "SDK v1": connectFirst,
+  "SDK v2, 2025": (target: Target, answer?: Answerer) => connectSecond("legacy", target, answer),
+  "SDK v2, 2026": (target: Target, answer?: Answerer) => connectSecond({ pin: "2026-07-28" }, target, answer),
+} as const;
+
+const INFO = { name: "test", version: "1.0.0" };
+
+async function connectFirst(target: Target, answer?: Answerer): Promise<Connected> {
+  const client = new FirstClient(INFO, { capabilities: answer === undefined ? {} : { elicitation: {} } });
+  if (answer !== undefined) {
+    client.setRequestHandler(ElicitRequestSchema, ({ params }) => ({ ...answer(params.message) }));
+  }
+  const transport =
+    target.kind === "stdio"
+      ? new FirstStdio(commandOf(target))
+      : new FirstHttp(new URL("/mcp", target.url), { requestInit: { headers: headersOf(target) } });
+  await client.connect(transport);
+  return {
+    // Listed first: a client that knows the output schemas checks every answer against them.
+    tools: async () => (await client.listTools()).tools.map(({ name }) => name),
+    call: async (name, args) => calledOf(await client.callTool({ name, arguments: args })),
+    close: () => client.close(),
+  };
+}
+
+async function connectSecond(
+  mode: "legacy" | { readonly pin: string },
+  target: Target,
+  answer?: Answerer,
+): Promise<Connected> {
+  const capabilities = answer === undefined ? {} : { elicitation: { form: {} } };
+  const client = new Client(INFO, { capabilities, versionNegotiation: { mode } });
+  if (answer !== undefined) {
+    client.setRequestHandler("elicitation/create", ({ params }) => ({ ...answer(params.message) }));
+  }
+  const transport =
+    target.kind === "stdio"
+      ? new StdioClientTransport(commandOf(target))
+      : new StreamableHTTPClientTransport(new URL("/mcp", target.url), { requestInit: { headers: headersOf(target) } });
+  await client.connect(transport);
+  return {
+    tools: async () => (await client.listTools()).tools.map(({ name }) => name),
+    call: async (name, args) => calledOf(await client.callTool({ name, arguments: args })),
+    close: () => client.close(),
+  };
+}
+
+export function headersOf({ token }: { readonly token: string }): Record<string, string> {
+  return { authorization: `Bearer ${token}` };
+}
+
+function commandOf({ data, args = [], cwd }: Extract<Target, { kind: "stdio" }>) {
+  const env = Object.fromEntries(Object.entries(plainEnvironment()).map(([name, value]) => [name, value ?? ""]));
+  return { command: process.execPath, args: [DOORS.built, "mcp", "--data", data, ...args], cwd, env };
+}
+
+function calledOf(result: Readonly<Record<string, unknown>>): Called {
+  const [first] = (result["content"] ?? []) as readonly { readonly text?: string }[];
+  return {
+    isError: result["isError"] === true,
+    structured: (result["structuredContent"] ?? {}) as Record<string, unknown>,
+    text: first?.text ?? "",
+  };
+}
