@@ -295,18 +295,33 @@ function addSandbox(program: Command, run: Run): void {
 }
 
 function addMcp(program: Command, run: Run): void {
-  program
+  const mcp = program
     .command("mcp")
     .description("serve MCP on stdin and stdout, for a client that starts it")
     .argument("[words...]")
-    .usage("[options]")
+    .usage("[install --client <name>] [options]")
     .option("--name <name>", "act as stdio:NAME, the same at every start; else a new principal each time")
     .addOption(new Option("--gateway").hideHelp())
     .action(async ([word]: readonly string[], { gateway, ...options }: { name?: string; gateway?: boolean }) => {
-      if (word === "install") throw await later("ergon mcp install");
       if (word !== undefined) throw await unknownCommand(`mcp ${word}`, word, ["install"]);
       if (gateway === true) throw await later("ergon mcp --gateway");
       await run(async (context) => (await import("./commands/mcp.ts")).serveMcp(context, options));
+    });
+  mcp
+    .command("install")
+    .description("write Ergon into a client's configuration; keeps a copy of what was there")
+    .option("--client <name>", "claude, claude-code, cursor or vscode")
+    .option("--file <path>", "the configuration file, where it is not the usual one")
+    .option("--print", "show the entry instead of writing it")
+    .action(async (options: { client?: string; file?: string; print?: boolean }) => {
+      const { data, capabilities } = program.opts<GlobalFlags>();
+      const flags = {
+        ...(data === undefined ? {} : { data }),
+        ...(capabilities === undefined ? {} : { capabilities }),
+      };
+      await run(async (context) =>
+        (await import("./commands/mcp-install.ts")).installMcp(context, { ...options, ...flags }),
+      );
     });
 }
 
