@@ -5,9 +5,10 @@ import { dirname, join, resolve } from "node:path";
 import { didYouMean, isErgonError, usageError } from "@ergon/core";
 import type { CommandContext } from "../command-context.ts";
 import { EXIT, type ExitCode } from "../exit-codes.ts";
-import type { GlobalFlags } from "../program.ts";
 
-export type InstallOptions = Pick<GlobalFlags, "data" | "capabilities"> & {
+export type InstallOptions = {
+  readonly data?: string;
+  readonly capabilities?: readonly string[];
   readonly client?: string;
   readonly print?: boolean;
   readonly file?: string;
