@@ -48,8 +48,7 @@ async function openConnection(url: string): Promise<Connection> {
     received += String(chunk);
     const end = received.indexOf("\r\n\r\n");
     if (end < 0) return;
-    const length = Number(/content-length: (\d+)/i.exec(received)?.[1] ?? 0);
-    if (received.length < end + 4 + length) return;
+    if (!isWhole(received, end + 4)) return;
     const status = Number(received.slice(9, 12));
     received = "";
     waiting?.(status);
@@ -66,4 +65,10 @@ async function openConnection(url: string): Promise<Connection> {
       return promise;
     },
   };
+}
+
+function isWhole(received: string, bodyAt: number): boolean {
+  const head = received.slice(0, bodyAt);
+  if (/transfer-encoding: chunked/i.test(head)) return received.endsWith("\r\n0\r\n\r\n");
+  return received.length >= bodyAt + Number(/content-length: (\d+)/i.exec(head)?.[1] ?? 0);
 }

@@ -5,6 +5,7 @@ import {
   isoTime,
   type Logger,
   type LoopDecided,
+  type NewEvent,
   type RefinementLoops,
   toErgonError,
 } from "@ergon/core";
@@ -19,19 +20,43 @@ export type LoopParts = {
   readonly logger: Logger;
 };
 
+export type KeptLoops = {
+  readonly loops: RefinementLoops;
+  /** Tells now what has not been told yet: for the end. */
+  readonly tellAll: () => void;
+};
+
+/** Decisions are told together, those of this long; a crash loses the telling, never the decision. */
+const TELL_AFTER_MS = 20;
+const MAX_UNTOLD = 500;
+
 /** The refinement loops of a folder that we own. Every decision is an event; nobody waits for that to be written. */
-export function keepLoops({ data, values, clock, logger }: LoopParts): RefinementLoops {
+export function keepLoops({ data, values, clock, logger }: LoopParts): KeptLoops {
+  const untold = new Map<string, NewEvent[]>();
+  let count = 0;
+  let stopWaiting: (() => void) | undefined;
+
+  const tellAll = (): void => {
+    stopWaiting?.();
+    stopWaiting = undefined;
+    count = 0;
+    for (const [owner, events] of untold) {
+      data.state.commit({ sessionId: "", owner, events }).catch((thrown: unknown) => {
+        logger.warn({ error: toErgonError(thrown, "store_unavailable").toJSON() }, "Decisions were not told.");
+      });
+    }
+    untold.clear();
+  };
   const tell = ({ owner, id: loopId, ...decided }: LoopDecided): void => {
     const event = { type: "loop-decided", at: isoTime(clock), data: { loopId, ...decided } } as const;
-    data.state.commit({ sessionId: "", owner, events: [event] }).catch((thrown: unknown) => {
-      logger.warn({ loopId, error: toErgonError(thrown, "store_unavailable").toJSON() }, "A decision was not told.");
-    });
+    const events = untold.get(owner);
+    if (events === undefined) untold.set(owner, [event]);
+    else events.push(event);
+    count += 1;
+    if (count >= MAX_UNTOLD) tellAll();
+    else stopWaiting ??= clock.after(TELL_AFTER_MS, tellAll);
   };
-  return createRefinementLoops({
-    store: data.loops,
-    clock,
-    newId: createLoopIds(),
-    bounds: loopBoundsOf(values),
-    onDecided: tell,
-  });
+  const bounds = loopBoundsOf(values);
+  const loops = createRefinementLoops({ store: data.loops, clock, newId: createLoopIds(), bounds, onDecided: tell });
+  return { loops, tellAll };
 }

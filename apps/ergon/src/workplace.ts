@@ -167,7 +167,7 @@ async function own(
     mode: values.corrections,
     sessionBudget: values.correctionBudget,
   });
-  const loops = keepLoops({ data, values, clock, logger });
+  const { loops, tellAll } = keepLoops({ data, values, clock, logger });
   const ask = makeLoop({ data, engine, registry, gate, models, infrastructure, clock, ids, logger });
   let server: HttpServer | undefined;
   const close = async (): Promise<void> => {
@@ -177,6 +177,7 @@ async function own(
       });
       await supervisor.stop({ graceMs: DRAIN_MS });
       await server?.close({ graceMs: DRAIN_MS });
+      tellAll();
       await engine.close({ graceMs: DRAIN_MS });
     } finally {
       await data.close();

@@ -13,11 +13,15 @@ export async function exchange(
   response.on("error", () => undefined);
   const answer = await serve(webRequest(request, gone));
   if (response.writableEnded || response.destroyed) return;
-  response.writeHead(answer.status, Object.fromEntries(answer.headers));
+  const headers = Object.fromEntries(answer.headers);
   const isStream = answer.headers.get("content-type")?.startsWith("text/event-stream") === true;
-  if (answer.body === null) response.end();
-  else if (isStream) await pump(answer.body, response, gone);
-  else response.end(await answer.text());
+  if (answer.body !== null && isStream) {
+    response.writeHead(answer.status, headers);
+    await pump(answer.body, response, gone);
+    return;
+  }
+  const body = Buffer.from(await answer.arrayBuffer());
+  response.writeHead(answer.status, { ...headers, "content-length": body.byteLength }).end(body);
 }
 
 export type Exchange = {
