@@ -1,6 +1,7 @@
-import { dirname, join, parse } from "node:path";
+import { basename, dirname, join, parse } from "node:path";
 import { SANDBOX_LIMITS, type SandboxRequest } from "@ergon/core";
 import type { SandboxBundle } from "./bundle.ts";
+import { type Fence, fenced } from "./fence.ts";
 import type { Launch } from "./runtime.ts";
 
 /** What a runtime of Deno reserves for itself, over what its code may take: heaps, stacks and the files of python. */
@@ -16,7 +17,73 @@ export type LaunchWish = {
 };
 
 /** A Deno with no permission but to read the files that it is made of. */
-export function denoLaunch(bundle: SandboxBundle, { language, memoryMb, snapshot }: LaunchWish): Launch {
+export function denoLaunch(bundle: SandboxBundle, wish: LaunchWish): Launch {
+  const { command, boot } = denoCommand(bundle, wish);
+  return {
+    ...limited(command, wish.memoryMb),
+    env: environment(bundle.keeper),
+    cwd: parse(bundle.keeper).root,
+    boot,
+  };
+}
+
+/** The same behind a fence, where it sees its own files and those of the system's programs. */
+export function fencedDenoLaunch(fence: Fence, bundle: SandboxBundle, wish: LaunchWish): Launch {
+  const inside = moved(bundle);
+  const snapshot = wish.snapshot === undefined ? undefined : SNAPSHOT_INSIDE;
+  const { language, memoryMb } = wish;
+  const { command, boot } = denoCommand(inside, {
+    language,
+    memoryMb,
+    ...(snapshot === undefined ? {} : { snapshot }),
+  });
+  const behind = fenced(fence, {
+    command,
+    files: {
+      [inside.deno]: bundle.deno,
+      [dirname(inside.keeper)]: dirname(bundle.keeper),
+      ...(language === "python" ? { [inside.pyodide]: bundle.pyodide } : {}),
+    },
+    env: environment(inside.keeper),
+    limits: { processes: DENO_PROCESSES, dataMb: memoryMb + RUNTIME_MB },
+    ...(snapshot === undefined ? {} : { passedFile: snapshot }),
+  });
+  return { ...behind, env: {}, cwd: "/", boot, ...(wish.snapshot === undefined ? {} : { passedFile: wish.snapshot }) };
+}
+
+/** The system's own CPython behind a fence. */
+export function fencedPythonLaunch(fence: Fence, bundle: SandboxBundle, memoryMb: number): Launch {
+  const folder = "/ergon/sandbox";
+  const behind = fenced(fence, {
+    command: [SYSTEM_PYTHON, "-B", "-E", "-s", `${folder}/${basename(bundle.keepPython)}`],
+    files: { [folder]: dirname(bundle.keepPython) },
+    env: { PATH: "/usr/bin", HOME: "/tmp", LANG: "C.UTF-8", OPENBLAS_NUM_THREADS: "2" },
+    scratchMb: SCRATCH_MB,
+    limits: { processes: PYTHON_PROCESSES, dataMb: memoryMb + RUNTIME_MB },
+  });
+  return { ...behind, env: {}, cwd: "/", boot: { realm: "" } };
+}
+
+export const SYSTEM_PYTHON = "/usr/bin/python3";
+const SNAPSHOT_INSIDE = "/ergon/python.snapshot";
+/** Threads count too: of Deno's own, and of the libraries that pandas brings. */
+const DENO_PROCESSES = 96;
+const PYTHON_PROCESSES = 48;
+const SCRATCH_MB = 64;
+
+function moved(bundle: SandboxBundle): SandboxBundle {
+  const at = (path: string): string => `/ergon/sandbox/${basename(path)}`;
+  return {
+    ...bundle,
+    deno: "/ergon/deno",
+    pyodide: "/ergon/pyodide",
+    keeper: at(bundle.keeper),
+    realm: `file://${at(bundle.realm)}`,
+    runCode: at(bundle.runCode),
+  };
+}
+
+function denoCommand(bundle: SandboxBundle, { language, memoryMb, snapshot }: LaunchWish) {
   const { deno, keeper, realm, runCode, pyodide } = bundle;
   const readable = [
     dirname(keeper),
@@ -29,12 +96,16 @@ export function denoLaunch(bundle: SandboxBundle, { language, memoryMb, snapshot
     // The code could ask for flags that take its fences down.
     "--freeze-flags-after-init",
   ];
-  const args = ["run", ...FENCES, `--allow-read=${readable.join(",")}`, `--v8-flags=${v8.join(",")}`, keeper];
   const python = { pyodide, runCode, ...(snapshot === undefined ? {} : { snapshot }) };
   return {
-    ...limited({ command: deno, args }, memoryMb),
-    env: environment(keeper),
-    cwd: parse(keeper).root,
+    command: [
+      deno,
+      "run",
+      ...FENCES,
+      `--allow-read=${readable.join(",")}`,
+      `--v8-flags=${v8.join(",")}`,
+      keeper,
+    ] as const,
     boot: { realm, ...(language === "python" ? { python } : {}) },
   };
 }
@@ -70,12 +141,15 @@ function environment(keeper: string): Record<string, string> {
  * V8's flags bound what V8 counts; arrays lie outside of that. The keeper watches the whole, and on Linux the kernel
  * holds a wall behind it.
  */
-function limited(run: { readonly command: string; readonly args: readonly string[] }, memoryMb: number) {
-  if (process.platform !== "linux") return run;
+function limited(
+  [command, ...args]: readonly [string, ...string[]],
+  memoryMb: number,
+): Pick<Launch, "command" | "args"> {
+  if (process.platform !== "linux") return { command, args };
   const dataKb = (memoryMb + RUNTIME_MB) * 1024;
   return {
     command: "/bin/sh",
-    args: ["-c", `ulimit -c 0 && ulimit -d ${dataKb} && exec "$@"`, "sh", run.command, ...run.args],
+    args: ["-c", `ulimit -c 0 && ulimit -d ${dataKb} && exec "$@"`, "sh", command, ...args],
   };
 }
 

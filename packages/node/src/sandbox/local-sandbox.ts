@@ -5,15 +5,15 @@ import {
   type Sandbox,
   SANDBOX_LIMITS,
   sandboxError,
-  type SandboxProfile,
   type SandboxProfileName,
   type SandboxRequest,
   type SandboxResult,
 } from "@ergon/core";
-import { findBundle } from "./bundle.ts";
+import { findBundle, type SandboxBundle } from "./bundle.ts";
 import { checkRequest } from "./check-request.ts";
-import { denoLaunch, memoryOf } from "./launch.ts";
-import { type Runtime, startRuntime } from "./runtime.ts";
+import { denoLaunch, fencedDenoLaunch, fencedPythonLaunch, memoryOf } from "./launch.ts";
+import { createProfiles, type Profiles } from "./profiles.ts";
+import { type Launch, type Runtime, startRuntime } from "./runtime.ts";
 import { pythonSnapshot } from "./snapshot.ts";
 import { createTurnstile } from "./turnstile.ts";
 import { createWarmPool } from "./warm-pool.ts";
@@ -32,6 +32,7 @@ export type LocalSandboxOptions = {
   readonly maxAtOnce?: number;
   readonly maxWaiting?: number;
   readonly spares?: number;
+  readonly profiles?: Profiles;
 };
 
 type Kind = {
@@ -43,6 +44,7 @@ type Kind = {
 /** Runs code in child processes of this one, each used once. */
 export function createLocalSandbox(options: LocalSandboxOptions): Sandbox {
   const { clock, cacheFolder, maxAtOnce = Math.max(2, availableParallelism()), maxWaiting = MAX_WAITING } = options;
+  const profiles = options.profiles ?? createProfiles();
   const running = new Set<Runtime>();
   let snapshot: Promise<string> | undefined;
   let isClosed = false;
@@ -71,7 +73,7 @@ export function createLocalSandbox(options: LocalSandboxOptions): Sandbox {
         profile: request.profile ?? "default",
         memoryMb: memoryOf(request),
       } as const;
-      refuseUnavailable(kind);
+      await profiles.fenceOf(kind);
       try {
         await turnstile.enter(signal);
       } catch (thrown) {
@@ -85,7 +87,7 @@ export function createLocalSandbox(options: LocalSandboxOptions): Sandbox {
         if (kind.memoryMb === SANDBOX_LIMITS.memoryMb.default && turnstile.waiting() === 0) pool.refill(kind);
       }
     },
-    profiles: () => Promise.resolve(PROFILES),
+    profiles: profiles.list,
     close: () => {
       isClosed = true;
       pool.close();
@@ -110,31 +112,31 @@ export function createLocalSandbox(options: LocalSandboxOptions): Sandbox {
     }
   }
 
-  async function start({ language, memoryMb }: Kind): Promise<Runtime> {
+  async function start(kind: Kind): Promise<Runtime> {
     if (isClosed) throw sandboxError("sandbox_unavailable", "The sandbox is closed.");
+    const launch = await launchOf(kind);
+    return startRuntime({ launch, clock });
+  }
+
+  async function launchOf({ language, profile, memoryMb }: Kind): Promise<Launch> {
+    const fence = await profiles.fenceOf({ language, profile });
     const bundle = findBundle(options.bundle);
-    if (language === "javascript") return startRuntime({ launch: denoLaunch(bundle, { language, memoryMb }), clock });
+    if (profile === "data" && fence !== undefined) return fencedPythonLaunch(fence, bundle, memoryMb);
+    const from = language === "python" ? { snapshot: await snapshotOf(bundle) } : {};
+    const wish = { language, memoryMb, ...from };
+    return fence === undefined ? denoLaunch(bundle, wish) : fencedDenoLaunch(fence, bundle, wish);
+  }
+
+  async function snapshotOf(bundle: SandboxBundle): Promise<string> {
     snapshot ??= pythonSnapshot({ bundle, folder: cacheFolder, clock });
-    const file = await snapshot.catch((thrown: unknown) => {
+    try {
+      return await snapshot;
+    } catch (thrown) {
       snapshot = undefined;
       throw thrown;
-    });
-    return startRuntime({ launch: denoLaunch(bundle, { language, memoryMb, snapshot: file }), clock });
+    }
   }
 }
-
-function refuseUnavailable({ profile }: Kind): void {
-  if (profile === "default") return;
-  throw sandboxError("sandbox_profile_unavailable", `The profile "${profile}" cannot be had here.`, {
-    details: { profile },
-  });
-}
-
-const PROFILES: readonly SandboxProfile[] = [
-  { name: "default", languages: ["python", "javascript"], available: true, note: "Deno without permissions, Pyodide." },
-  { name: "hardened", languages: ["python", "javascript"], available: false, note: "Comes in a later version." },
-  { name: "data", languages: ["python"], available: false, note: "Comes in a later version." },
-];
 
 function cancelled(): Error {
   return gateError("cancelled", "The execution was cancelled.");

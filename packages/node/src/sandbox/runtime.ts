@@ -5,8 +5,9 @@
  * R1  `run` is called at most once, and always resolves.
  * R2  However it ends, the process is killed.
  */
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
+import { closeSync, openSync } from "node:fs";
 import {
   type Clock,
   type Json,
@@ -21,7 +22,7 @@ import { createMarkedStream, type MarkedStream } from "./marked-stream.ts";
 import { KeeperLine } from "./keeper-line.ts";
 
 /** A runtime that is not ready after this long will not be. */
-const BOOT_MS = 60_000;
+const BOOT_MS = 120_000;
 /** JSON text within a line of JSON: every character may take six. */
 const MAX_LINE_BYTES = 6 * SANDBOX_LIMITS.outputBytes + 1_024;
 /** Code that writes this much does nothing else. */
@@ -34,6 +35,8 @@ export type Launch = {
   readonly env: Readonly<Record<string, string>>;
   readonly cwd: string;
   readonly boot: Omit<BootOrder, "token">;
+  /** Handed over opened, as fd 3. */
+  readonly passedFile?: string;
 };
 
 export type Runtime = {
@@ -57,12 +60,7 @@ type End =
 
 export function startRuntime({ launch, clock, onSnapshot }: RuntimeOptions): Runtime {
   const token = randomBytes(32).toString("hex");
-  const child = spawn(launch.command, launch.args, {
-    env: launch.env,
-    cwd: launch.cwd,
-    stdio: "pipe",
-    windowsHide: true,
-  });
+  const child = startChild(launch);
   const ready = Promise.withResolvers<void>();
   const ended = Promise.withResolvers<End>();
   const errorsEnded = Promise.withResolvers<void>();
@@ -152,6 +150,16 @@ export function startRuntime({ launch, clock, onSnapshot }: RuntimeOptions): Run
     if (isReady) return;
     ready.reject(sandboxError("sandbox_unavailable", `A sandbox could not be started: ${reason}`, { retryable: true }));
     kill(child);
+  }
+}
+
+function startChild({ command, args, env, cwd, passedFile }: Launch): ChildProcessWithoutNullStreams {
+  const passed = passedFile === undefined ? undefined : openSync(passedFile, "r");
+  const stdio = ["pipe", "pipe", "pipe", ...(passed === undefined ? [] : [passed])] as ["pipe", "pipe", "pipe"];
+  try {
+    return spawn(command, args, { env, cwd, stdio, windowsHide: true });
+  } finally {
+    if (passed !== undefined) closeSync(passed);
   }
 }
 

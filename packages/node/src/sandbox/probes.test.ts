@@ -1,0 +1,109 @@
+import { readFileSync } from "node:fs";
+import { access, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { createServer, type Server } from "node:net";
+import type { AddressInfo } from "node:net";
+import { hostname, tmpdir } from "node:os";
+import { join } from "node:path";
+import { createSystemClock, type Json, type Sandbox, type SandboxResult } from "@ergon/core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createLocalSandbox } from "./local-sandbox.ts";
+import { PROBES } from "./probes.fixture.ts";
+import { createProfiles } from "./profiles.ts";
+
+/** On a machine with nothing else to do it is a second; tests share theirs. */
+const NEXT_ANSWER_MS = 30_000;
+const ALL_MS = 1_200_000;
+
+const bundle = join(import.meta.dirname, "child");
+const before = readFileSync(join(bundle, "realm.ts"), "utf8");
+const folder = await mkdtemp(join(tmpdir(), "ergon-probes-"));
+const profiles = createProfiles();
+const known = await profiles.list();
+const secret = "the probes must never see this";
+let visitors = 0;
+let listener: Server;
+let sandbox: Sandbox;
+
+beforeAll(async () => {
+  process.env["ERGON_PROBE_SECRET"] = secret;
+  await mkdir(join(folder, "targets"), { mode: 0o777 });
+  await writeFile(join(folder, "secret.txt"), secret, { mode: 0o644 });
+  listener = createServer((socket) => {
+    visitors += 1;
+    socket.end(`HTTP/1.1 200 OK\r\n\r\n${secret}`);
+  });
+  await new Promise<void>((resolve) => listener.listen(0, "127.0.0.1", resolve));
+  sandbox = createLocalSandbox({
+    bundle,
+    cacheFolder: join(folder, "cache"),
+    clock: createSystemClock(),
+    profiles,
+    maxWaiting: 200,
+  });
+});
+afterAll(async () => {
+  delete process.env["ERGON_PROBE_SECRET"];
+  await sandbox.close();
+  await new Promise((resolve) => listener.close(resolve));
+  await rm(folder, { recursive: true });
+});
+
+function inputs(target: string): Json {
+  const { port } = listener.address() as AddressInfo;
+  const given = {
+    file: join(folder, "secret.txt"),
+    target,
+    bundle,
+    url: `http://127.0.0.1:${port}/`,
+    port,
+    pid: process.pid,
+    hostname: hostname(),
+  };
+  // As it would come over a wire: a field of that name, not a prototype.
+  return JSON.parse(
+    `{"__proto__":{"polluted":true},"constructor":{"prototype":{"polluted":true}},${JSON.stringify(given).slice(1)}`,
+  ) as Json;
+}
+
+// A profile that this machine lacks is refused, which the contract shows; there is nothing to probe then.
+for (const { name: profile } of known.filter(({ available }) => available)) {
+  describe(`code in the ${profile} profile`, { timeout: ALL_MS }, () => {
+    const probes = PROBES[profile].map((probe, n) => ({
+      ...probe,
+      target: join(folder, "targets", `${profile}-${n}`),
+    }));
+    let results: ReadonlyMap<string, SandboxResult>;
+
+    beforeAll(async () => {
+      const run = probes.map(async ({ name, language, code, target, timeoutMs = 20_000 }) => {
+        const result = await sandbox.execute({ language, code, profile, timeoutMs, inputs: inputs(target) });
+        return [name, result] as const;
+      });
+      results = new Map(await Promise.all(run));
+    }, ALL_MS);
+
+    it("is probed in forty ways at least", () => {
+      expect(new Set(probes.map(({ name }) => name)).size).toBeGreaterThanOrEqual(40);
+    });
+
+    it.each(probes)("gets nowhere when it $name", async ({ name, ends, target }) => {
+      const result = results.get(name);
+      const { status, returnValue } = result ?? {};
+      expect(result).toBeDefined();
+      const reached =
+        status === "success" && Boolean(returnValue) && !(Array.isArray(returnValue) && returnValue.length === 0);
+      expect(reached, JSON.stringify(result)).toBe(false);
+      if (ends !== undefined) expect(ends, JSON.stringify(result).slice(0, 2_000)).toContain(status);
+      expect(JSON.stringify(result)).not.toContain(secret);
+      await expect(access(target)).rejects.toMatchObject({ code: "ENOENT" });
+    });
+
+    it("left nothing changed, and the next is answered", async () => {
+      expect(visitors).toBe(0);
+      expect(readFileSync(join(bundle, "realm.ts"), "utf8")).toBe(before);
+      const startedAt = performance.now();
+      expect(await sandbox.execute({ language: "python", code: "6 * 7", profile })).toMatchObject({ returnValue: 42 });
+      expect(performance.now() - startedAt).toBeLessThan(NEXT_ANSWER_MS);
+    });
+  });
+}
