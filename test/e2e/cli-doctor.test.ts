@@ -52,11 +52,21 @@ describe("doctor", () => {
     expect(new Set(diagnosis.settings.map(({ source }) => source))).toEqual(new Set(["default"]));
   });
 
+  it("finds a sandbox service that does not answer", async () => {
+    const env = { ERGON_SANDBOX_URL: "http://127.0.0.1:9", ERGON_SANDBOX_TOKEN: "t" };
+    const { out, code } = await ergon(["doctor", "--json"], { cwd: folder.path, env });
+    expect(code).toBe(1);
+    expect(JSON.parse(out)).toMatchObject({ ok: false, sandbox: [], problems: [expect.stringContaining("sandbox")] });
+  });
+
   it("says it to people", async () => {
     const { out, err, code } = await ergon(["doctor"], { cwd: folder.path });
     expect({ err, code }).toEqual({ err: "", code: 0 });
     expect(out).toMatch(/^Ergon \d+\.\d+\.\d+ on Node \d+/);
     expect(out).toMatch(/Data folder\n.*\.ergon: not made yet/);
+    expect(out).toMatch(/Sandbox\n +default +python, javascript +Deno without permissions/);
+    expect(out).toMatch(/^ +hardened +(?:python, javascript|not here) +\S/m);
+    expect(out).toMatch(/^ +data +(?:python|not here) +\S/m);
     expect(out).toMatch(/FSDD_LOOP_PLAN_THRESHOLD +85 +default/);
     expect(out).toMatch(/Nothing is wrong\.\n$/);
   });

@@ -1,12 +1,15 @@
 import { once } from "node:events";
-import { cpSync, existsSync, mkdirSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import type { Engine } from "@ergon/core";
+import { createRemoteEngine, FIRST_PRINCIPAL } from "@ergon/node";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { z } from "zod";
 import { ergon, finish, start, temporaryFolder } from "./ergon.ts";
 import { leaveNothingOn, processesOn, until } from "./processes.ts";
 import { serveFolder } from "./served.ts";
-import { WORK } from "./work-log.ts";
+import { readAttempts, WORK } from "./work-log.ts";
 
 // The first python on a data folder takes seconds, on a busy machine many.
 const PATIENCE = { timeout: 180_000 };
@@ -110,6 +113,67 @@ describe("the sandbox service of an owner", PATIENCE, () => {
     expect(service).toBeDefined();
     if (service !== undefined) process.kill(service.pid, "SIGKILL");
     expect(JSON.parse((await compute()).out)).toEqual({ output: { letters: LETTERS } });
+    expect(await owner.stop("SIGTERM")).toBe(0);
+  });
+});
+
+const LETTERS_PLAN = {
+  planId: "letters",
+  description: "Counts the letters of each label in the sandbox, one after the other.",
+  parameters: { type: "object", properties: { labels: { type: "array", items: { type: "string" } } } },
+  startStepId: "each",
+  steps: [
+    {
+      id: "each",
+      type: "loop_over_items",
+      collectionPath: { jsonPath: "$.promptInput.labels" },
+      itemAlias: "label",
+      loopPlan: [
+        {
+          id: "compute",
+          type: "tool_call",
+          toolId: "work::compute",
+          arguments: { label: { jsonPath: "$.context.label" } },
+          saveAs: "counted",
+        },
+      ],
+      nextStepId: "done",
+    },
+    { id: "done", type: "final_response", message: { jsonPath: "$.context.counted[*].letters" } },
+  ],
+};
+
+const ServerFile = z.object({ url: z.string(), token: z.string() });
+
+function engineOf(folderOfOwner: string): Engine {
+  return createRemoteEngine(ServerFile.parse(JSON.parse(readFileSync(join(folderOfOwner, "server.json"), "utf8"))));
+}
+
+describe("a plan with sandboxed steps", PATIENCE, () => {
+  it("comes to the same when its process is killed in the middle of each", async () => {
+    folder.write({ "plans/letters.plan.json": JSON.stringify(LETTERS_PLAN) });
+    const args = ["--capabilities", WORK, "--capabilities", join(folder.path, "plans")];
+    const labels = ["a", "bb", "ccc"];
+    const session = { owner: FIRST_PRINCIPAL, sessionId: "ses_letters" };
+    const attempts = () => readAttempts(env["WORK_LOG"] ?? "").filter(({ tool }) => tool === "compute");
+    for (const [n, label] of labels.entries()) {
+      const owner = await serveFolder(data(), { cwd: folder.path, env, args });
+      const engine = engineOf(data());
+      if (n === 0) await engine.executePlan({ ...session, plan: "letters", input: { labels }, create: true });
+      await until(`"${label}" is under way`, () => attempts().some((attempt) => attempt.label === label));
+      await owner.stop("SIGKILL");
+    }
+    const owner = await serveFolder(data(), { cwd: folder.path, env, args });
+    const engine = engineOf(data());
+    expect(await engine.settled({ ...session, timeoutMs: PATIENCE.timeout })).toMatchObject({ status: "completed" });
+    const { history, context } = await engine.readSession(session);
+    const results = labels.map((label) => ({ output: { letters: [[label[0], label.length]] } }));
+    expect(history.map(({ result }) => result)).toEqual(results);
+    expect(context["counted"]).toEqual(results.map(({ output }) => output));
+    // Each was cut off, and made again under the key that it had.
+    const keys = attempts().map(({ key }) => key);
+    expect(keys.length).toBeGreaterThan(new Set(keys).size);
+    expect(new Set(keys).size).toBe(labels.length);
     expect(await owner.stop("SIGTERM")).toBe(0);
   });
 });

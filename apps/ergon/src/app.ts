@@ -1,4 +1,4 @@
-import type { DryRun, JsonObject, Logger } from "@ergon/core";
+import type { DryRun, JsonObject, Logger, SandboxProfile } from "@ergon/core";
 import type {
   FolderInspection,
   ModelChoice,
@@ -35,6 +35,8 @@ export type App = {
   readonly inspectData: () => Promise<FolderInspection & { readonly folder: string }>;
   /** Which database the talent actions work on; looks without opening it. */
   readonly inspectDatabase: () => SupabaseInspection;
+  /** The ways to run foreign code that there are here, or at the service that the settings name. */
+  readonly sandboxProfiles: () => Promise<readonly SandboxProfile[]>;
   /** The sandbox as a service of its own. */
   readonly serveSandbox: (door: Pick<SandboxServerOptions, "host" | "port" | "token">) => Promise<SandboxServer>;
   /** Gives back the data folder and whatever else was taken. */

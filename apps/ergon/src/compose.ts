@@ -120,20 +120,26 @@ export function compose({ flags, home, version }: ComposeOptions): App {
       return inspectData(values.data);
     },
     inspectDatabase: () => inspectSupabase(values.data, hostedSupabase(values).hosted?.url),
+    sandboxProfiles: async () => {
+      const { createRemoteSandbox } = await import("@ergon/node");
+      const { sandboxUrl: url, sandboxToken: token } = values;
+      const elsewhere = url !== undefined && token !== undefined;
+      return (elsewhere ? createRemoteSandbox({ url, token }) : await localSandbox()).profiles();
+    },
     serveSandbox: async (door) => {
-      const { createLocalSandbox, serveSandbox } = await import("@ergon/node");
-      const cacheFolder = join(values.data, "sandbox");
-      return serveSandbox({
-        ...door,
-        logger,
-        sandbox: createLocalSandbox({ bundle: bundleIn(home), cacheFolder, clock }),
-      });
+      const { serveSandbox } = await import("@ergon/node");
+      return serveSandbox({ ...door, logger, sandbox: await localSandbox() });
     },
     close: async () => {
       await leave();
       await sandbox.close();
     },
   };
+
+  async function localSandbox(): Promise<Sandbox> {
+    const { createLocalSandbox } = await import("@ergon/node");
+    return createLocalSandbox({ bundle: bundleIn(home), cacheFolder: join(values.data, "sandbox"), clock });
+  }
 
   async function leave(): Promise<void> {
     const left = workplace;

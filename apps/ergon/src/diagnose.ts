@@ -1,4 +1,5 @@
 import { statSync } from "node:fs";
+import { type SandboxProfile, toErgonError } from "@ergon/core";
 import type { App } from "./app.ts";
 import { describeProblem } from "./output/note-problems.ts";
 
@@ -14,6 +15,8 @@ export type Diagnosis = {
   readonly dataRoots: readonly string[];
   /** Which model plans and writes, or why none does. */
   readonly model: { readonly kind: "offline" | "model" | "broken"; readonly detail: string };
+  /** The ways to run foreign code; none when the service that was named does not answer. */
+  readonly sandbox: readonly SandboxProfile[];
   readonly settings: App["settings"]["entries"];
   /** Everything that is wrong, as sentences. */
   readonly problems: readonly string[];
@@ -36,6 +39,7 @@ export async function diagnose(app: App, version: string): Promise<Diagnosis> {
       return { folder, source, tools, plans: found.plans.length, problems: [...problems, ...found.problems] };
     }),
   );
+  const sandbox = await lookAtSandbox(app);
   const problems = [
     ...nodeProblems(process.versions.node),
     ...app.settings.problems.map(({ message }) => message),
@@ -43,6 +47,7 @@ export async function diagnose(app: App, version: string): Promise<Diagnosis> {
     ...(data.problem === undefined ? [] : [data.problem]),
     ...capabilities.flatMap((folder) => folder.problems.map(describeProblem)),
     ...app.dataRoots.filter((root) => !isFolder(root)).map(missingRoot),
+    ...sandbox.problems,
   ];
   return {
     ok: problems.length === 0,
@@ -54,6 +59,7 @@ export async function diagnose(app: App, version: string): Promise<Diagnosis> {
     tools: loaded.registry.list().length,
     dataRoots: app.dataRoots,
     model: describeModel(app.model),
+    sandbox: sandbox.profiles,
     settings: app.settings.entries,
     problems,
   };
@@ -73,6 +79,19 @@ function describeModel(choice: App["model"]): Diagnosis["model"] {
   if (kind === "broken") return { kind, detail: choice.problem };
   const { id, url } = choice.service;
   return { kind, detail: url === undefined ? id : `${id} at ${url}` };
+}
+
+type SandboxDiagnosis = { readonly profiles: readonly SandboxProfile[]; readonly problems: readonly string[] };
+
+/** What a machine need not have is no problem; the default profile it must. */
+async function lookAtSandbox(app: App): Promise<SandboxDiagnosis> {
+  try {
+    const profiles = await app.sandboxProfiles();
+    const missing = profiles.filter(({ name, available }) => name === "default" && !available);
+    return { profiles, problems: missing.map(({ note }) => note) };
+  } catch (thrown) {
+    return { profiles: [], problems: [toErgonError(thrown, "sandbox_unavailable").message] };
+  }
 }
 
 const OLDEST_NODE = [22, 18] as const;

@@ -26,6 +26,12 @@ export function printDiagnosis(terminal: Terminal, diagnosis: Diagnosis): void {
   heading(terminal, "Model");
   terminal.print(`  ${describeModel(diagnosis.model)}`);
 
+  heading(terminal, "Sandbox");
+  const profiles = diagnosis.sandbox.map(({ name, available, languages, note }) => {
+    return [`  ${name}`, available ? languages.join(", ") : "not here", oneLine(note)];
+  });
+  terminal.print(profiles.length === 0 ? "  does not answer" : table(profiles, { columns }));
+
   for (const [group, settings] of grouped(diagnosis.settings)) {
     heading(terminal, `Settings: ${group}`);
     const rows = settings.map(({ env, shown, origin, description, source }) => {

@@ -5,9 +5,11 @@ import {
   type Sandbox,
   SANDBOX_LIMITS,
   sandboxError,
+  type SandboxProfile,
   type SandboxProfileName,
   type SandboxRequest,
   type SandboxResult,
+  toErgonError,
 } from "@ergon/core";
 import { findBundle, type SandboxBundle } from "./bundle.ts";
 import { checkRequest } from "./check-request.ts";
@@ -87,7 +89,8 @@ export function createLocalSandbox(options: LocalSandboxOptions): Sandbox {
         if (kind.memoryMb === SANDBOX_LIMITS.memoryMb.default && turnstile.waiting() === 0) pool.refill(kind);
       }
     },
-    profiles: profiles.list,
+    profiles: async () =>
+      (await profiles.list()).map((profile) => (profile.name === "default" ? looked(profile) : profile)),
     close: () => {
       isClosed = true;
       pool.close();
@@ -95,6 +98,15 @@ export function createLocalSandbox(options: LocalSandboxOptions): Sandbox {
       return Promise.resolve();
     },
   };
+
+  function looked(profile: SandboxProfile): SandboxProfile {
+    try {
+      findBundle(options.bundle);
+      return profile;
+    } catch (thrown) {
+      return { ...profile, available: false, note: toErgonError(thrown, "sandbox_unavailable").message };
+    }
+  }
 
   async function run(kind: Kind, request: SandboxRequest, signal: AbortSignal | undefined): Promise<SandboxResult> {
     const runtime = await pool.take(kind);

@@ -11,7 +11,7 @@ import { type Fence, fenced, findFence } from "./fence.ts";
 import { SYSTEM_PYTHON } from "./launch.ts";
 
 /** What a profile is made of here, or why there is none. */
-export type Found = { readonly fence: Fence } | { readonly missing: string };
+type Found = { readonly fence: Fence } | { readonly missing: string };
 
 export type Profiles = {
   readonly list: () => Promise<readonly SandboxProfile[]>;

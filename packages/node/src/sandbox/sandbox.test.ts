@@ -5,6 +5,7 @@ import { createSystemClock, silentLogger } from "@ergon/core";
 import { sandboxContract } from "@ergon/core/testing";
 import { afterAll, describe, expect, it } from "vitest";
 import { createLocalSandbox, type LocalSandboxOptions } from "./local-sandbox.ts";
+import { createProfiles } from "./profiles.ts";
 import { createRemoteSandbox } from "./remote-sandbox.ts";
 import { serveSandbox } from "./sandbox-server.ts";
 
@@ -22,6 +23,46 @@ sandboxContract("in child processes", async () => ({ sandbox: local() }));
 sandboxContract("through the service", async () => {
   const server = await serveSandbox({ sandbox: local(), token: "t", host: "127.0.0.1", port: 0, logger: silentLogger });
   return { sandbox: { ...createRemoteSandbox({ url: server.url, token: "t" }), close: server.close } };
+});
+
+// A profile that this machine lacks is refused, as the contract shows for the others.
+const fences = createProfiles();
+for (const { name: profile, languages } of (await fences.list()).filter(
+  ({ name, available }) => available && name !== "default",
+)) {
+  sandboxContract(`the ${profile} profile`, async () => ({ sandbox: local({ profiles: fences }), profile, languages }));
+}
+
+describe("a profile that cannot be had", () => {
+  it("is refused with how to get it, and no other is taken instead", async () => {
+    const sandbox = local({ profiles: createProfiles(() => undefined) });
+    for (const profile of ["hardened", "data"] as const) {
+      await expect(sandbox.execute({ language: "python", code: "1", profile })).rejects.toMatchObject({
+        code: "sandbox_profile_unavailable",
+        message: expect.stringMatching(/bubblewrap|Linux/) as string,
+      });
+    }
+    const missing = (await sandbox.profiles()).filter(({ available }) => !available);
+    expect(missing.map(({ name }) => name)).toEqual(["hardened", "data"]);
+    await expect(sandbox.execute({ language: "javascript", code: "1", profile: "data" })).rejects.toMatchObject({
+      code: "input_invalid",
+    });
+  });
+
+  it("says of a sandbox whose files are missing that they are", async () => {
+    const sandbox = local({ bundle: join(cacheFolder, "nowhere") });
+    const [profile] = await sandbox.profiles();
+    expect(profile).toMatchObject({ name: "default", available: false });
+    await expect(sandbox.execute({ language: "python", code: "1" })).rejects.toMatchObject({
+      code: "sandbox_unavailable",
+    });
+  });
+
+  it("is found missing where bubblewrap does not work", async () => {
+    const broken = createProfiles(() => ({ bwrap: "/bin/false", changesUser: false }));
+    const [, hardened] = await broken.list();
+    expect(hardened).toMatchObject({ name: "hardened", available: false });
+  });
 });
 
 describe("a sandbox with too much to do", { timeout: 120_000 }, () => {
