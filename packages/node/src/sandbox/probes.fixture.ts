@@ -249,7 +249,10 @@ const CPYTHON: readonly Probe[] = [
   py("writes its own bundle", `open("/ergon/sandbox/run_code.py", "a").write("#")`),
   py("writes outside", `open(inputs["target"], "w").write("x")`),
   py("reads through a link", `import os\nos.symlink(inputs["file"], "/tmp/l")\nopen("/tmp/l").read()`),
-  py("reads through the root of another process", `import os\nos.listdir("/proc/1/root/root")`),
+  py(
+    "reads through the root of another process",
+    `import os\nos.listdir("/proc/1/root" + os.path.dirname(inputs["file"]))`,
+  ),
   py("opens a socket", `import socket\nsocket.create_connection(("127.0.0.1", inputs["port"]), 2)\nTrue`),
   py("fetches", `import urllib.request\nurllib.request.urlopen(inputs["url"], timeout=2).read().decode()`),
   py("looks up a name", `import socket\nsocket.gethostbyname("example.com")`),
