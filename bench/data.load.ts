@@ -18,16 +18,19 @@ const run = createToolRun({
 });
 
 const startedAt = performance.now();
+const cpuBefore = process.cpuUsage();
 const dataset = await load({ filePath: file }, run);
 const loadedAt = performance.now();
 const { pairCount } = await correlate({ dataset, minimum: 0 }, run);
 const doneAt = performance.now();
+const cpu = process.cpuUsage(cpuBefore);
 console.log(
   JSON.stringify({
     rows: dataset.rowCount,
     pairs: pairCount,
     loadMs: loadedAt - startedAt,
     correlateMs: doneAt - loadedAt,
+    cpuMs: (cpu.user + cpu.system) / 1_000,
     maxRssBytes: process.resourceUsage().maxRSS * 1024,
   }),
 );

@@ -10,7 +10,7 @@ const ROWS = 1_000_000;
 const COLUMNS = 10;
 const ROUNDS = 5;
 
-type Taken = { rows: number; pairs: number; loadMs: number; correlateMs: number; maxRssBytes: number };
+type Taken = { rows: number; pairs: number; loadMs: number; correlateMs: number; cpuMs: number; maxRssBytes: number };
 
 export async function run(): Promise<Report> {
   const folder = mkdtempSync(join(tmpdir(), "ergon-bench-"));
@@ -31,6 +31,7 @@ export async function run(): Promise<Report> {
         ["load (s)", ...seconds(of(({ loadMs }) => loadMs))],
         ["correlate 45 pairs (s)", ...seconds(of(({ correlateMs }) => correlateMs))],
         ["both (s); goal: under 3", ...seconds(of(({ loadMs, correlateMs }) => loadMs + correlateMs))],
+        ["processor time of both (s)", ...seconds(of(({ cpuMs }) => cpuMs))],
         [
           "peak RSS (MB); goal: under 500",
           whole(median(memory)),
