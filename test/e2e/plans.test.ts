@@ -427,6 +427,8 @@ describe("sessions", () => {
     [["sessions", "lst"], "usage", /Did you mean "list"\?/],
     [["plans", "validat", "x"], "usage", /Did you mean "validate"\?/],
   ])("%j is refused with exit 2", async (args, code, message) => {
+    // A folder that is there: of one that is not, only that is said.
+    await run("cancel", "ses_none");
     const { out, err, code: exit } = await run(...args, "--json");
     expect({ exit, err }).toEqual({ exit: 2, err: "" });
     expect(JSON.parse(out)).toMatchObject({ error: { code, message: expect.stringMatching(message) as unknown } });
