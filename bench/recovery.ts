@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import type { AgenticPlan, Commit, Json, SessionStatus } from "@ergon/core";
-import { openSqliteStateStore } from "@ergon/node";
+import { FIRST_PRINCIPAL, openSqliteStateStore } from "@ergon/node";
 import type { Report } from "./report.ts";
 
 const SESSIONS = 10_000;
@@ -19,7 +19,6 @@ const POLL_MS = 10;
 /** How long after the start the memory is looked at: by then recovery has gone through every session. */
 const REST_MS = 3_000;
 const AT = "2026-01-02T03:04:05.678Z";
-const OWNER = "local";
 const PLAN_HASH = "bench-recovery";
 
 export async function run(): Promise<Report> {
@@ -61,14 +60,14 @@ async function measure(status: SessionStatus, root: Json): Promise<Measured> {
     });
     const url = await readyUrl(child);
     const headers = { authorization: `Bearer ${readFileSync(join(folder, "token"), "utf8").trim()}` };
-    const count = async (wanted: SessionStatus): Promise<number> => {
-      const response = await fetch(new URL(`/sessions?status=${wanted}&limit=1`, url), { headers });
+    const count = async (filter: string): Promise<number> => {
+      const response = await fetch(new URL(`/sessions?limit=1${filter}`, url), { headers });
       if (!response.ok) throw new Error(`GET /sessions answered ${String(response.status)}`);
       return ((await response.json()) as { readonly items: readonly unknown[] }).items.length;
     };
-    await count(status);
+    if ((await count("")) === 0) throw new Error("The program does not know the sessions of its folder.");
     const readyMs = performance.now() - startedMs;
-    if (status === "running") while ((await count("completed")) === 0) await rest(POLL_MS);
+    if (status === "running") while ((await count("&status=completed")) === 0) await rest(POLL_MS);
     const firstEndMs = performance.now() - startedMs;
     if (status !== "running") await rest(REST_MS);
     return { readyMs, firstEndMs, rssMib: rssMib(child.pid ?? 0) };
@@ -122,7 +121,7 @@ function session(n: number, status: SessionStatus, root: Json): Commit {
   }));
   return {
     sessionId,
-    owner: OWNER,
+    owner: FIRST_PRINCIPAL,
     expectVersion: 0,
     ...(n === 0 ? { plan: { hash: PLAN_HASH, plan: PLAN } } : {}),
     session: {

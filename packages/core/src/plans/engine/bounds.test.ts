@@ -81,6 +81,23 @@ describe("the engine's bounds", () => {
     await second.close();
   });
 
+  it("lets others have their turn while it brings sessions back", async () => {
+    world = createEngineWorld();
+    const hold = planOf("hold", [callStep("a", "probe::hold")]);
+    const count = 2 * RECOVERY_PARALLEL;
+    for (let n = 0; n < count; n++) {
+      await world.engine.executePlan({ owner, sessionId: `s${String(n)}`, plan: hold, create: true });
+    }
+    await world.engine.close();
+    const plans = { get: () => undefined, ids: () => [] };
+    const second = createEngine({ ...world, plans, logger: silentLogger });
+    const recovered = second.recover();
+    await world.clock.sleep(0);
+    expect(second.activeRuns()).toBeLessThan(count);
+    expect(await recovered).toEqual({ takenUp: count });
+    await second.close();
+  });
+
   it("runs so many commits ahead of the disk, and tells nobody of them before they are on it (E6)", async () => {
     world = createEngineWorld();
     const disk = Promise.withResolvers<void>();

@@ -156,6 +156,8 @@ export function createRunPool({ deps: given, record, onCommit }: RunPoolParts): 
       const slot = takeUp(session).finally(() => slots.delete(slot));
       slots.add(slot);
       if (slots.size >= RECOVERY_PARALLEL) await Promise.race(slots);
+      // A store may answer without ever letting go: requests, timers and the runs brought back so far get their turn.
+      if (takenUp % RECOVERY_PARALLEL === 0) await deps.clock.sleep(0, deps.stopping);
     }
     await Promise.all(slots);
     return { takenUp };
