@@ -62,6 +62,24 @@ describe("ergon ask", { timeout: 120_000 }, () => {
     expect(err).toMatch(/ergon ask --session ses_\w+/);
   });
 
+  it("answers whom a person is missing what for from the sample data, and goes on with them", async () => {
+    const question = "Which capabilities is Amara Osei missing for Data Engineer, and what should they learn first?";
+    const { out, err, code } = await ergon(["ask", question, "--session", "amara"], { cwd: folder.path });
+    expect(code).toBe(0);
+    expect(err).toMatch(/1\. getCapabilityGaps \{"profileId":"amara-osei","roleId":"data-engineer"\}/);
+    expect(err).toContain("2. getDevelopmentPlan");
+    expect(out).toContain("Amara Osei is 43% ready for Data Engineer");
+    expect(out).toContain("should first build Cloud Operations");
+    expect(err).toContain("Next you could:");
+    const again = await ergon(["ask", "So what is she lacking?", "--session", "amara", "--json"], { cwd: folder.path });
+    expect(JSON.parse(again.out)).toMatchObject({
+      success: true,
+      data: {
+        intermediateResults: [{ tool: "getCapabilityGaps", input: { profileId: "amara-osei" }, reused: true }, {}],
+      },
+    });
+  });
+
   it("asks instead of guessing", async () => {
     const unsure = await ergon(["ask", "colour the bicycle purple"], { cwd: folder.path });
     expect(unsure).toMatchObject({ code: 0, out: expect.stringContaining("I am not sure") as string });

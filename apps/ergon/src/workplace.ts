@@ -12,6 +12,7 @@ import {
   type Clock,
   createDryRun,
   createEngine,
+  createModelRepairer,
   createSupervisor,
   type EmbeddedEngine,
   type Engine,
@@ -166,6 +167,7 @@ async function own(
     logger,
     mode: values.corrections,
     sessionBudget: values.correctionBudget,
+    ...(models.model === undefined ? {} : { repairer: createModelRepairer({ model: models.model }) }),
   });
   const { loops, tellAll } = keepLoops({ data, values, clock, logger });
   const ask = makeLoop({ data, engine, registry, gate, models, infrastructure, clock, ids, logger });

@@ -315,6 +315,7 @@ export { createFinalizeSummary } from "./planner/finalize-summary.ts";
 export type { RunPlace } from "./planner/execute-actions.ts";
 export { buildPlannerPrompt, type PlannerPrompt } from "./planner/llm/planner-prompt.ts";
 export { createModelPlanner, type ModelPlannerDeps } from "./planner/llm/model-planner.ts";
+export { createModelRepairer } from "./planner/llm/model-repairer.ts";
 export { getConversationContext } from "./planner/load-context.ts";
 export { createOfflinePlanner, type OfflinePlannerDeps } from "./planner/offline/offline-planner.ts";
 export type { Entity, EntitySource } from "./planner/offline/entities.ts";

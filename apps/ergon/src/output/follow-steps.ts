@@ -66,7 +66,7 @@ function describe(terminal: Terminal, { type, data }: StoredEvent): string | und
         ? dim(`… ${text(data, "stepId")}, attempt ${text(data, "attempt")}`)
         : undefined;
     case "step-finished":
-      return `${green("✓")} ${text(data, "stepId")} ${dim(text(data, "toolId"))}`;
+      return `${green("✓")} ${text(data, "stepId")} ${dim(text(data, "toolId"))}${data["reused"] === undefined ? "" : dim(` (as found at ${text(data, "reused")})`)}`;
     case "step-failed": {
       const { code, message } = (data["error"] ?? {}) as { readonly code?: string; readonly message?: string };
       const mark = data["willRetry"] === true ? yellow("↻") : red("✗");

@@ -5,12 +5,19 @@ import { summarize } from "./summarize.ts";
 const MAX_TEXT_LENGTH = 200_000;
 
 /**
- * Summarises a text by its own most telling sentences. Nothing is invented and no model is asked: the summary is made
- * of sentences that are in the text.
+ * Summarises a text by its own most telling sentences.
+ *
+ * Purpose: says what a text is about. Nothing is invented and no model is asked: the summary is made of sentences that
+ * are in the text.
  *
  * Inputs: `text`, and `sentences` (how many to keep, 3 by default). The text defaults to `context.lastMessage`.
- * Output: `data` with the summary, five keywords and counts; the same, shortened, in `dataForDownstreamPrompt`.
- * Related: `demo::word_count` says how long a text is.
+ *
+ * Outputs: `data` with the summary, five keywords and counts; the same, shortened, in `dataForDownstreamPrompt`. Errors:
+ * `nothing_to_summarize`.
+ *
+ * Example: `ergon tools call summarizeText --args '{"text":"The sea is wide. The boat is small.","sentences":1}'`
+ *
+ * Related actions: `demo::word_count` says how long a text is.
  */
 export const summarizeText = defineAction({
   id: "summarizeText",

@@ -1,6 +1,6 @@
 import { defineAction } from "@ergon/core";
 import { z } from "zod";
-import { PersonArg, RoleArg, subjectOf } from "../shared/args.ts";
+import { PersonArg, RoleArg, FRESH_MS, subjectOf } from "../shared/args.ts";
 import { capabilityGaps, describeGaps, isCritical, openGaps } from "../shared/capability-gaps.ts";
 import { downstream, next } from "../shared/said.ts";
 import { createTalentDatabase } from "../shared/talent-database.ts";
@@ -37,6 +37,7 @@ export const getCapabilityGaps = defineAction({
   suggestedPrerequisites: ["getMatchingRolesForPerson"],
   suggestedPostrequisites: ["getSemanticSkillRecommendations", "getDevelopmentPlan"],
   effects: "read",
+  freshForMs: FRESH_MS,
   argsSchema: z.object({ profileId: PersonArg, roleId: RoleArg }),
   getDefaultArgs: subjectOf,
   actionFn: async ({ args, supabase }, { signal }) =>

@@ -1,6 +1,6 @@
 import { defineAction } from "@ergon/core";
 import { z } from "zod";
-import { PersonArg, RoleArg, subjectOf } from "../shared/args.ts";
+import { PersonArg, RoleArg, FRESH_MS, subjectOf } from "../shared/args.ts";
 import { capabilityGaps } from "../shared/capability-gaps.ts";
 import { downstream, next } from "../shared/said.ts";
 import { createTalentDatabase } from "../shared/talent-database.ts";
@@ -33,6 +33,7 @@ export const getDevelopmentPlan = defineAction({
   suggestedPrerequisites: ["getCapabilityGaps", "getSemanticSkillRecommendations"],
   suggestedPostrequisites: [],
   effects: "read",
+  freshForMs: FRESH_MS,
   argsSchema: z.object({ profileId: PersonArg, roleId: RoleArg }),
   getDefaultArgs: subjectOf,
   actionFn: async ({ args, supabase }, { signal, progress }) =>

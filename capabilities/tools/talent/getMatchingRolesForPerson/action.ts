@@ -1,6 +1,6 @@
 import { defineAction } from "@ergon/core";
 import { z } from "zod";
-import { limitArg, PersonArg, subjectOf, ThresholdArg } from "../shared/args.ts";
+import { limitArg, PersonArg, FRESH_MS, subjectOf, ThresholdArg } from "../shared/args.ts";
 import { findPerson } from "../shared/find-one.ts";
 import { bandOf } from "../shared/levels.ts";
 import { holdingOf, roleFits } from "../shared/role-fit.ts";
@@ -38,6 +38,7 @@ export const getMatchingRolesForPerson = defineAction({
   suggestedPrerequisites: [],
   suggestedPostrequisites: ["getCapabilityGaps", "getSuggestedCareerPaths"],
   effects: "read",
+  freshForMs: FRESH_MS,
   argsSchema: z.object({ profileId: PersonArg, threshold: ThresholdArg, limit: limitArg(10) }),
   getDefaultArgs: (context) => {
     const { profileId } = subjectOf(context);

@@ -1,6 +1,6 @@
 import { defineAction, type ToolContext } from "@ergon/core";
 import { z } from "zod";
-import { limitArg, PersonArg, record, RoleArg, subjectOf, ThresholdArg } from "../shared/args.ts";
+import { limitArg, PersonArg, record, RoleArg, FRESH_MS, subjectOf, ThresholdArg } from "../shared/args.ts";
 import { findPerson, findRole } from "../shared/find-one.ts";
 import { downstream, listed, next } from "../shared/said.ts";
 import { createTalentDatabase, type Match, type TalentDatabase } from "../shared/talent-database.ts";
@@ -35,6 +35,7 @@ export const getSemanticSkillRecommendations = defineAction({
   suggestedPrerequisites: ["getCapabilityGaps"],
   suggestedPostrequisites: ["getDevelopmentPlan"],
   effects: "read",
+  freshForMs: FRESH_MS,
   argsSchema: z.object({
     profileId: PersonArg,
     roleId: RoleArg.optional(),

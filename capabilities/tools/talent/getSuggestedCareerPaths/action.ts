@@ -1,6 +1,6 @@
 import { defineAction } from "@ergon/core";
 import { z } from "zod";
-import { limitArg, PersonArg, subjectOf, ThresholdArg } from "../shared/args.ts";
+import { limitArg, PersonArg, FRESH_MS, subjectOf, ThresholdArg } from "../shared/args.ts";
 import { findPerson } from "../shared/find-one.ts";
 import { holdingOf, roleFits } from "../shared/role-fit.ts";
 import { downstream, listed, next, percent } from "../shared/said.ts";
@@ -40,6 +40,7 @@ export const getSuggestedCareerPaths = defineAction({
   suggestedPrerequisites: [],
   suggestedPostrequisites: ["getCapabilityGaps", "getDevelopmentPlan"],
   effects: "read",
+  freshForMs: FRESH_MS,
   argsSchema: z.object({ profileId: PersonArg, threshold: ThresholdArg, limit: limitArg(5) }),
   getDefaultArgs: (context) => {
     const { profileId } = subjectOf(context);

@@ -3,6 +3,9 @@ import { z } from "zod";
 
 const MAX_NAME = 200;
 
+/** For so long what an action found stands for the same question in the same session. */
+export const FRESH_MS = 5 * 60_000;
+
 /** A person, however the caller names them. */
 export const PersonArg = z
   .string()

@@ -41,6 +41,15 @@ export function createTalentDatabase(supabase: unknown, signal?: AbortSignal) {
       const query = client.from("roles").select("id, title, grade_band, division, primary_purpose");
       return taken(await aborts((ids === undefined ? query : query.in("id", ids)).order("id").limit(MAX_ROWS)));
     },
+    /** Everybody and everything that people call by name. */
+    named: async () => {
+      const list = <T>(query: PromiseLike<{ data: T | null; error: { message: string } | null }>) => query.then(taken);
+      const [profiles, roles] = await Promise.all([
+        list(aborts(client.from("profiles").select("id, name").order("id").limit(MAX_ROWS))),
+        list(aborts(client.from("roles").select("id, title").order("id").limit(MAX_ROWS))),
+      ]);
+      return { profiles, roles };
+    },
     people: async (ids: readonly string[]) =>
       taken(await aborts(client.from("profiles").select("id, name, headline").in("id", ids).limit(MAX_ROWS))),
     skills: async (ids: readonly string[]): Promise<readonly Skill[]> =>

@@ -61,6 +61,7 @@ export async function executeActions(parts: {
       ms: row.finishedAt === undefined ? 0 : Date.parse(row.finishedAt) - Date.parse(row.startedAt),
       energyUnits: row.energyUnits,
       ...(result.error === undefined ? {} : { error: result.error }),
+      ...(result.reused === undefined ? {} : { reused: result.reused }),
     });
     return [result];
   });
@@ -74,8 +75,9 @@ function resultOf(tool: string, { request: input, result }: JournalRow): ActionR
   if ("error" in result) return { tool, input, output: null, success: false, error: result.error.message };
   const { output } = result;
   const refused = ownFailure(output);
+  const reused = result.reused === undefined ? {} : { reused: true };
   return refused === undefined
-    ? { tool, input, output, success: true }
+    ? { tool, input, output, success: true, ...reused }
     : { tool, input, output, success: false, error: refused };
 }
 

@@ -23,7 +23,12 @@ export type PlannerInput = {
   readonly recommendations: readonly Json[];
   readonly signal?: AbortSignal;
   /** Into the run's trace. */
-  readonly note: { readonly modelCall: (call: ModelCall) => void; readonly warning: (warning: Warning) => void };
+  readonly note: {
+    readonly modelCall: (call: ModelCall) => void;
+    readonly warning: (warning: Warning) => void;
+    /** Tools by how likely they are meant, the likeliest first. */
+    readonly ranking?: (toolIds: readonly string[]) => void;
+  };
 };
 
 /** A plan, or with nothing to do the question that would help. */

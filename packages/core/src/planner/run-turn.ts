@@ -100,7 +100,11 @@ function createTurn(parts: LoopParts, read: ReadRequest, caller: Caller, { sessi
       conversation: loaded.conversation,
       tools,
       recommendations: request.plannerRecommendations ?? [],
-      note: { modelCall: trace.modelCall, warning: trace.warn },
+      note: {
+        modelCall: trace.modelCall,
+        warning: trace.warn,
+        ranking: (ids) => trace.set({ ranking: ids.slice(0, MAX_TRACED_RANKING) }),
+      },
       ...(loaded.embeddedMessage === undefined ? {} : { embeddedMessage: loaded.embeddedMessage }),
       ...(signal === undefined ? {} : { signal }),
     });
@@ -195,6 +199,8 @@ function createTurn(parts: LoopParts, read: ReadRequest, caller: Caller, { sessi
     return THROWN_CODES.has(error.code) ? { response, thrown: error } : { response };
   }
 }
+
+const MAX_TRACED_RANKING = 5;
 
 /** What spec 1 throws; other failures are answers. */
 const THROWN_CODES = new Set(["args_invalid", "tool_unknown", "cancelled", "session_busy", "session_not_found"]);

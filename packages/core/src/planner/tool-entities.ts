@@ -4,18 +4,23 @@ import type { Clock } from "../ports/clock.ts";
 import type { Json } from "../schema/json.ts";
 import type { ToolGate } from "../tools/gate.ts";
 import type { ToolRegistry } from "../tools/registry.ts";
-import type { Infrastructure } from "../tools/tool.ts";
+import type { Infrastructure, Tool } from "../tools/tool.ts";
+import { wholeOutput } from "../tools/whole-output.ts";
 import type { Entity, EntitySource } from "./offline/entities.ts";
 
 /** A tool with this tag, called without arguments, gives `{entities: [{kind, id, name}]}`: the names that its pack knows. */
 export const ENTITY_SOURCE_TAG = "entity-source";
 /** Names are asked for again after this long. */
 const FRESH_MS = 60_000;
-const TIMEOUT_MS = 10_000;
+/** Whoever keeps the names may have to be started first. */
+const TIMEOUT_MS = 60_000;
 
 const Answer = z.object({ entities: z.array(z.object({ kind: z.string(), id: z.string(), name: z.string() })) });
 
-/** The names that packs know, asked through the gate like anything else, and kept for a minute. */
+/**
+ * The names that packs know, asked through the gate like anything else, and kept for a minute. A pack is asked only when
+ * a tool that shares a tag with its source may be meant: its database may have to be started for it.
+ */
 export function createToolEntities(deps: {
   readonly registry: Pick<ToolRegistry, "list">;
   readonly gate: ToolGate;
@@ -24,14 +29,19 @@ export function createToolEntities(deps: {
   readonly infrastructure?: Infrastructure;
 }): EntitySource {
   const { registry, gate, clock, owner, infrastructure = {} } = deps;
-  let kept: { readonly untilMs: number; readonly entities: Promise<readonly Entity[]> } | undefined;
+  const kept = new WeakMap<Tool, { readonly untilMs: number; readonly entities: Promise<readonly Entity[]> }>();
 
-  async function askAll(): Promise<readonly Entity[]> {
-    const sources = registry.list().filter(({ tags }) => tags.includes(ENTITY_SOURCE_TAG));
-    return (await Promise.all(sources.map(({ id }) => ask(id)))).flat();
+  function ask(source: Tool): Promise<readonly Entity[]> {
+    const known = kept.get(source);
+    if (known !== undefined && clock.now() < known.untilMs) return known.entities;
+    const entities = call(source.id);
+    kept.set(source, { untilMs: clock.now() + FRESH_MS, entities });
+    // What failed is asked again at the next plan.
+    entities.catch(() => kept.delete(source));
+    return entities;
   }
 
-  async function ask(toolId: string): Promise<readonly Entity[]> {
+  async function call(toolId: string): Promise<readonly Entity[]> {
     const caller = { kind: "loop", owner } as const;
     const checked = await gate.check({ toolId, args: {}, context: {}, caller, timeoutMs: TIMEOUT_MS });
     if (checked.kind === "denied") throw new ErgonError(checked.error.code, checked.error.message);
@@ -39,28 +49,24 @@ export function createToolEntities(deps: {
     const idempotencyKey = `${toolId}:${String(clock.now())}`;
     const outcome = await gate.invoke(checked, { idempotencyKey, context: {}, infrastructure });
     if (outcome.kind === "failed") throw new ErgonError(outcome.error.code, outcome.error.message);
-    const [blob] = outcome.blobs;
-    const output = blob === undefined ? outcome.output : (JSON.parse(new TextDecoder().decode(blob.bytes)) as Json);
-    const parsed = Answer.safeParse(dataOf(output));
-    return parsed.success ? parsed.data.entities : [];
+    return entitiesIn(toolId, wholeOutput(outcome) ?? null);
   }
 
-  return () => {
-    if (kept === undefined || clock.now() >= kept.untilMs) {
-      const entities = askAll();
-      kept = { untilMs: clock.now() + FRESH_MS, entities };
-      // What failed is asked again at the next plan.
-      entities.catch(() => {
-        kept = undefined;
-      });
-    }
-    return kept.entities;
+  return async (candidates) => {
+    const tags = new Set(candidates.flatMap((tool) => tool.tags));
+    const sources = registry
+      .list()
+      .filter((tool) => tool.tags.includes(ENTITY_SOURCE_TAG) && tool.tags.some((tag) => tags.has(tag)));
+    return (await Promise.all(sources.map(ask))).flat();
   };
 }
 
-/** An action answers with its data inside. */
-function dataOf(output: Json): unknown {
-  if (typeof output !== "object" || output === null || Array.isArray(output)) return output;
-  const { data } = output as { readonly data?: Json };
-  return data ?? output;
+/** An action answers with its data inside, or says why it has none. */
+function entitiesIn(toolId: string, output: Json): readonly Entity[] {
+  const { data, success, error } = (output ?? {}) as { data?: Json; success?: Json; error?: { message?: string } };
+  if (success === false) throw new ErgonError("tool_failed", error?.message ?? `"${toolId}" gave no names.`);
+  const parsed = Answer.safeParse(data ?? output);
+  if (!parsed.success)
+    throw new ErgonError("output_invalid", `"${toolId}" is tagged ${ENTITY_SOURCE_TAG} but gives no entities.`);
+  return parsed.data.entities;
 }

@@ -73,7 +73,14 @@ export function isSettled(core: SessionCore): boolean {
   return core.status !== "paused" || core.waiting.length === 0;
 }
 
-export const StepResult = z.union([z.object({ output: Json }), z.object({ error: ErrorRecord })]);
+export const StepResult = z.union([
+  z.object({
+    output: Json,
+    /** When the call was made whose result stands for this one, being the same and still fresh. */
+    reused: z.string().exactOptional(),
+  }),
+  z.object({ error: ErrorRecord }),
+]);
 export type StepResult = z.infer<typeof StepResult>;
 
 export const HistoryEntry = z.object({

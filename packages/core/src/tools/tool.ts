@@ -21,6 +21,8 @@ export type Tool = Readonly<Omit<ToolSummary, "estimatedEnergyUnits">> & {
   /** A guess for a call that costs by its time, where its author gave one. */
   readonly estimatedEnergyUnits?: number;
   readonly timeoutMs?: number;
+  /** How long a success stands for the same call in the same session; absent means never. */
+  readonly freshForMs?: number;
   readonly usesAI: boolean;
   readonly parameters: JsonSchema;
   readonly effects: Effects;

@@ -19,6 +19,13 @@ describe("the bundled sentence encoder", () => {
     expect(question).toMatchObject({ dimension: 512 });
   });
 
+  it("leaves it to the program what becomes of an error that nobody caught", () => {
+    const listeners = ["uncaughtException", "unhandledRejection"].flatMap((event) =>
+      process.listeners(event as "uncaughtException").map(String),
+    );
+    expect(listeners.filter((text) => text.includes("throw ex"))).toEqual([]);
+  });
+
   it("takes more texts than one batch holds", async () => {
     const texts = Array.from({ length: 40 }, (_, n) => `text number ${String(n)}`);
     expect(await embedder.embed(texts)).toHaveLength(40);

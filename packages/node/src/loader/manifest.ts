@@ -17,6 +17,7 @@ const ManifestTool = ToolSummary.omit({ estimatedEnergyUnits: true }).extend({
   usesAI: z.boolean(),
   aliases: z.array(z.string()).exactOptional(),
   timeoutMs: z.number().exactOptional(),
+  freshForMs: z.number().exactOptional(),
   energyUnits: z.number().exactOptional(),
   estimatedEnergyUnits: z.number().exactOptional(),
 });

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { pointerTo } from "../../schema/json.ts";
 import type { PlannedAction } from "../../schema/mcp-loop.ts";
 import { ActionDraft } from "../read-plan.ts";
+import { jsonIn } from "./json-in.ts";
 
 export type ParsedReply =
   | { readonly ok: true; readonly plan: readonly PlannedAction[] }
@@ -13,7 +14,8 @@ export const MAX_REPLY_CHARS = 200_000;
 /** Reads a plan from what a model wrote: bare JSON, JSON in a fence, or JSON with prose around it. */
 export function parseReply(text: string): ParsedReply {
   if (text.length > MAX_REPLY_CHARS) return { ok: false, issues: ["The answer is far too long for a plan."] };
-  const found = firstJson(text);
+  // A plan is an array, or an object that holds one.
+  const found = jsonIn(text, (value) => unwrapped(value) !== undefined);
   if (found === undefined) return { ok: false, issues: ["The answer holds no JSON array."] };
   const list = unwrapped(found.value);
   if (list === undefined) return { ok: false, issues: ["The answer is JSON, but no array of tool calls."] };
@@ -25,49 +27,6 @@ export function parseReply(text: string): ParsedReply {
 
 const Plan = z.array(ActionDraft);
 const MAX_ISSUES = 20;
-/** Places where JSON may begin that are tried before giving up. */
-const MAX_STARTS = 50;
-
-function firstJson(text: string): { readonly value: unknown } | undefined {
-  let tries = 0;
-  for (let at = text.search(/[[{]/); at >= 0 && tries < MAX_STARTS; tries += 1) {
-    const end = closingOf(text, at);
-    const value = end === undefined ? undefined : parsed(text.slice(at, end));
-    // Prose has brackets too; a plan is an array, or an object that holds one.
-    if (value !== undefined && unwrapped(value.value) !== undefined) return value;
-    const next = text.slice(at + 1).search(/[[{]/);
-    at = next < 0 ? -1 : at + 1 + next;
-  }
-  return undefined;
-}
-
-function parsed(text: string): { readonly value: unknown } | undefined {
-  try {
-    return { value: JSON.parse(text) as unknown };
-  } catch {
-    return undefined;
-  }
-}
-
-/** Just past the bracket that closes the one at `start`; brackets within strings do not count. */
-function closingOf(text: string, start: number): number | undefined {
-  let depth = 0;
-  let inString = false;
-  for (let at = start; at < text.length; at += 1) {
-    const char = text.charAt(at);
-    if (inString) {
-      if (char === "\\") at += 1;
-      else if (char === '"') inString = false;
-    } else if (char === '"') inString = true;
-    else if (char === "[" || char === "{") depth += 1;
-    else if (char === "]" || char === "}") {
-      depth -= 1;
-      if (depth === 0) return at + 1;
-    }
-  }
-  return undefined;
-}
-
 const WRAPPERS = ["steps", "plan", "actions", "tools", "tool_calls"];
 
 function unwrapped(value: unknown): readonly unknown[] | undefined {

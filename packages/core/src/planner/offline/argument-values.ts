@@ -95,7 +95,14 @@ function firstWords(text: string, count: number): readonly string[] {
 }
 
 /** Lists are said as "a, b and c", as several quotes, or as several numbers. */
-export function arrayValue(schema: JsonObject, { spans, used }: Said): Json | undefined {
+export function arrayValue(
+  name: string,
+  schema: JsonObject,
+  { spans, used, required, message }: Said,
+): Json | undefined {
+  // What need not be said is taken only where the message speaks of it.
+  const spoken = wordsOf(message).map(stemOf);
+  if (!required && !wordsOf(name).some((word) => spoken.includes(stemOf(word)))) return undefined;
   const items = isSchemaObject(schema["items"]) ? schema["items"] : {};
   if (items["type"] === "number" || items["type"] === "integer") {
     const numbers = spans.numbers.filter((span) => !used.numbers.has(span)).map(({ value }) => value);
@@ -128,7 +135,7 @@ export function textValue(name: string, schema: JsonObject, said: Said): string 
   if (quote !== undefined) return quote;
   if (TEXT_NAMES.test(name)) return spans.afterColon;
   if (QUERY_NAMES.test(name)) return message;
-  const called = calledBy(name, message);
+  const called = calledBy(name, message) ?? (required ? calledByDescription(schema, message) : undefined);
   if (called !== undefined) return called;
   if (NAME_NAMES.test(name) || (required && /Id$|_id$/.test(name))) return freeName(spans, used, message);
   return undefined;
@@ -152,12 +159,25 @@ function calledBy(name: string, message: string): string | undefined {
   return before !== undefined && !FUNCTION_WORDS.test(before) ? before : undefined;
 }
 
+/** "by the column region" for an argument that is described as a column. */
+function calledByDescription({ description }: JsonObject, message: string): string | undefined {
+  if (typeof description !== "string") return undefined;
+  for (const noun of wordsOf(description).slice(0, MAX_NOUNS)) {
+    const value = noun.length >= 4 && !FUNCTION_WORDS.test(noun) ? calledBy(noun, message) : undefined;
+    if (value !== undefined) return value;
+  }
+  return undefined;
+}
+
+const MAX_NOUNS = 4;
+
 const FUNCTION_WORDS =
   /^(a|an|the|and|or|of|in|on|at|to|for|by|with|from|into|is|are|was|be|has|have|that|this|these|those|my|our|your|which|what|each|every|any|all|how|does|do|it|its|as|between|than|over|per|some|new|same|one|other|using)$/i;
 
 /** A capitalised run of words; or, after "greet", "to", "for", the word that follows. */
 function freeName({ names }: Spans, used: Used, message: string): string | undefined {
-  const next = names.find(({ text }) => !used.names.has(text));
+  const free = names.filter(({ text }) => !used.names.has(text));
+  const next = free.find(({ before }) => /\b(?:to|for|with|of|greet|welcome)\s*$/.test(before)) ?? free[0];
   if (next !== undefined) {
     used.names.add(next.text);
     return next.text;

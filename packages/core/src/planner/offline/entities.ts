@@ -1,10 +1,12 @@
 import { editDistance } from "../../schema/suggest.ts";
+import type { Tool } from "../../tools/tool.ts";
+import type { PlannerInput } from "../planner.ts";
 
 /** Something that messages name: a person, a role, a dataset. */
 export type Entity = { readonly kind: string; readonly id: string; readonly name: string };
 
-/** Where the names come from that the planner recognises; asked anew for each plan. */
-export type EntitySource = () => Promise<readonly Entity[]>;
+/** Where the names come from that the planner recognises, given the tools that may be meant; asked anew for each plan. */
+export type EntitySource = (candidates: readonly Tool[]) => Promise<readonly Entity[]>;
 
 export type Mention = { readonly entity: Entity; readonly at: number; readonly length: number; readonly typos: number };
 
@@ -82,4 +84,14 @@ function exactId(text: string, id: string): Place | undefined {
   if (at < 0) return undefined;
   const around = `${text.charAt(at - 1)}${text.charAt(at + id.length)}`;
   return /[\p{L}\p{N}_-]/u.test(around) ? undefined : { at, length: id.length, typos: 0 };
+}
+
+/** Whom this message names, then whom the messages before did, the latest first: "and for her?" means them. */
+export function mentionsFor(
+  { message, conversation }: Pick<PlannerInput, "message" | "conversation">,
+  known: readonly Entity[],
+): readonly Mention[] {
+  const now = mentionsIn(message, known);
+  const said = conversation.recentMessages.toReversed().flatMap(({ content }) => mentionsIn(content, known));
+  return [...now, ...said];
 }

@@ -46,7 +46,8 @@ function rank(name: string, schema: JsonObject, required: ReadonlySet<unknown>):
   return (required.has(name) ? 0 : 10) + kind;
 }
 
-function valueFor(name: string, schema: JsonObject, said: Said): Json | undefined {
+function valueFor(name: string, given: JsonObject, said: Said): Json | undefined {
+  const schema = simplest(given);
   const { spans, message, mentions, used } = said;
   if (spans.json !== undefined && Object.hasOwn(spans.json, name)) return spans.json[name] as Json;
   const written = writtenOut(name, message);
@@ -68,12 +69,22 @@ function valueFor(name: string, schema: JsonObject, said: Said): Json | undefine
     case "boolean":
       return booleanValue(name, message);
     case "array":
-      return arrayValue(schema, said);
+      return arrayValue(name, schema, said);
     case "string":
       return textValue(name, schema, said);
     default:
       return undefined;
   }
+}
+
+/** Of several forms that an argument may have, the one that a message can say. */
+function simplest(schema: JsonObject): JsonObject {
+  const forms = schema["anyOf"] ?? schema["oneOf"];
+  if (!Array.isArray(forms)) return schema;
+  const said = forms.filter(isSchemaObject).find(({ type }) => type !== "object" && type !== "null");
+  return said === undefined
+    ? schema
+    : { ...said, ...(schema["description"] === undefined ? {} : { description: schema["description"] }) };
 }
 
 /** `profileId`, `profile_id`, `profile` and `profileName` name a profile; a schema may say it outright. */

@@ -57,8 +57,10 @@ export function bookCall(state: RunState, before: Cursor, arrival: Arrival, draf
   }
   if (completion.ok) {
     const output = call?.kind === "ok" ? call.output : null;
-    draft.journal.push({ kind: "finish", ord, state: "finished", result: { output }, at: draft.at, energyUnits });
-    note(draft, "step-finished", { stepId, toolId, position: ord, energyUnits });
+    const reused = arrival.reusedFrom === undefined ? {} : { reused: arrival.reusedFrom };
+    const result = { output, ...reused };
+    draft.journal.push({ kind: "finish", ord, state: "finished", result, at: draft.at, energyUnits });
+    note(draft, "step-finished", { stepId, toolId, position: ord, energyUnits, ...reused });
     state.allowed.delete(ord);
     return;
   }

@@ -2,6 +2,7 @@ import { INLINE_LIMIT_BYTES } from "../../schema/blob.ts";
 import type { JsonObject } from "../../schema/json.ts";
 import type { CallOutcome } from "../../tools/gate.ts";
 import type { Tool } from "../../tools/tool.ts";
+import { wholeOutput } from "../../tools/whole-output.ts";
 import { visitPath, type Cursor } from "../frames.ts";
 import { DOWNSTREAM_KEY } from "../join.ts";
 import type { Draft } from "./draft.ts";
@@ -14,8 +15,7 @@ export const MAX_DOWNSTREAM_CHARS = INLINE_LIMIT_BYTES / 4;
 /** What an action's answer leaves for the prompts of those that follow; other tools leave nothing. */
 export function downstreamOf(tool: Tool | undefined, outcome: CallOutcome): JsonObject | undefined {
   if (tool?.origin !== "action" || outcome.kind !== "ok") return undefined;
-  const [blob] = outcome.blobs;
-  const answer: unknown = blob === undefined ? outcome.output : JSON.parse(new TextDecoder().decode(blob.bytes));
+  const answer: unknown = wholeOutput(outcome) ?? null;
   const left = (answer as { readonly dataForDownstreamPrompt?: JsonObject } | null)?.dataForDownstreamPrompt;
   return left !== undefined && Object.keys(left).length > 0 ? left : undefined;
 }

@@ -20,6 +20,7 @@ import { evaluateStep, type StepEvaluation } from "./evaluate-step.ts";
 import { joinScopes } from "./join-scopes.ts";
 import { progressInto } from "./progress.ts";
 import { recoverCall } from "./recover-call.ts";
+import { reusable } from "./reuse.ts";
 import { idempotencyKey, toolStep, type Arrival, type RunState } from "./run-state.ts";
 import { untilWritten } from "./until-written.ts";
 
@@ -68,7 +69,11 @@ export function createEffects({ deps, state, arrive, begun }: EffectsParts): Eff
     recover: (effect) => again(effect, "interrupted"),
   };
 
-  function answer(effect: At, completion: Answer, extra: Pick<Arrival, "call" | "joined" | "downstream"> = {}): void {
+  function answer(
+    effect: At,
+    completion: Answer,
+    extra: Pick<Arrival, "call" | "joined" | "downstream" | "reusedFrom"> = {},
+  ): void {
     arrive({ completion: { ...completion, ord: effect.ord, atMs: deps.clock.now() }, ...extra });
   }
 
@@ -227,21 +232,26 @@ export function createEffects({ deps, state, arrive, begun }: EffectsParts): Eff
 
   async function invoke(effect: Invoke, ready: AllowedCall): Promise<void> {
     const { stepId, ord: position } = effect;
-    const outcome = await deps.gate.invoke(ready, {
-      signal: state.calls.signal,
-      idempotencyKey: idempotencyKey(sessionId, effect.amendment?.keyOrd ?? position),
-      get context() {
-        return data.contextOf(effect.place);
-      },
-      infrastructure,
-      blobs,
-      get logger() {
-        return deps.logger.child({ sessionId, planId: plan.plan.planId, stepId });
-      },
-      get progress() {
-        return progressInto(deps, { owner, sessionId, stepId, position });
-      },
-    });
+    const tool = deps.registry.get(ready.toolId);
+    const key = idempotencyKey(sessionId, effect.amendment?.keyOrd ?? position);
+    const earlier = await reusable(deps, tool, ready, { sessionId, idempotencyKey: key });
+    const outcome =
+      earlier?.outcome ??
+      (await deps.gate.invoke(ready, {
+        signal: state.calls.signal,
+        idempotencyKey: key,
+        get context() {
+          return data.contextOf(effect.place);
+        },
+        infrastructure,
+        blobs,
+        get logger() {
+          return deps.logger.child({ sessionId, planId: plan.plan.planId, stepId });
+        },
+        get progress() {
+          return progressInto(deps, { owner, sessionId, stepId, position });
+        },
+      }));
     for (const { ref, bytes } of outcome.blobs) {
       if (bytes !== undefined) await untilWritten(deps, () => deps.blobs.put(bytes, ref.mediaType));
     }
@@ -249,8 +259,12 @@ export function createEffects({ deps, state, arrive, begun }: EffectsParts): Eff
       outcome.kind === "ok"
         ? { kind: "called", ok: true }
         : { kind: "called", ok: false, error: outcome.error as ErrorRecord };
-    const downstream = downstreamOf(deps.registry.get(ready.toolId), outcome);
-    answer(effect, ended, downstream === undefined ? { call: outcome } : { call: outcome, downstream });
+    const downstream = downstreamOf(tool, outcome);
+    answer(effect, ended, {
+      call: outcome,
+      ...(downstream === undefined ? {} : { downstream }),
+      ...(earlier === undefined ? {} : { reusedFrom: earlier.reusedFrom }),
+    });
   }
 }
 

@@ -35,6 +35,8 @@ export type Arrival = {
   readonly downstream?: JsonObject;
   /** Told whether anybody waited for it, once that is on the disk. */
   readonly taken?: (applied: boolean | Promise<boolean>) => void;
+  /** When the call was made whose result stands for this one. */
+  readonly reusedFrom?: string;
 };
 
 export type Joined = {

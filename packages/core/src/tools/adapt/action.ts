@@ -48,6 +48,8 @@ export type MCPActionV2<Schema extends z.ZodObject = z.ZodObject> = {
   readonly effects?: Tool["effects"];
   readonly timeoutMs?: number;
   readonly energyUnits?: number;
+  /** How long a success stands for the same call in the same session; absent means never. */
+  readonly freshForMs?: number;
 };
 
 /** Turns spec 2's form into a tool; throws what registration refuses. */

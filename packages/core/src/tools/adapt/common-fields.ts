@@ -3,6 +3,7 @@ import { Effects, ToolDefinition } from "../../schema/tool.ts";
 import type { Tool } from "../tool.ts";
 
 const MAX_NAMES = 100;
+const MAX_FRESH_MS = 7 * 86_400_000;
 const names = z.array(z.string().min(1).max(200)).max(MAX_NAMES).optional();
 
 /** What Ergon adds to every authoring form that is written in TypeScript. */
@@ -17,6 +18,7 @@ export const CommonFields = {
   usesAI: z.boolean().optional(),
   effects: Effects.optional(),
   timeoutMs: ToolDefinition.shape.timeoutMs,
+  freshForMs: z.int().positive().max(MAX_FRESH_MS).optional(),
   energyUnits: ToolDefinition.shape.energyUnits,
 };
 
@@ -42,6 +44,7 @@ export function commonPart(form: z.output<typeof Common>): CommonPart {
     // A tool of specs 1 and 2 may do anything, so nothing is repeated unless its author says that it may be.
     effects: form.effects ?? "once",
     ...(form.timeoutMs === undefined ? {} : { timeoutMs: form.timeoutMs }),
+    ...(form.freshForMs === undefined ? {} : { freshForMs: form.freshForMs }),
     ...(form.energyUnits === undefined ? {} : { energyUnits: form.energyUnits }),
   };
 }
@@ -57,5 +60,6 @@ type CommonPart = Pick<
   | "usesAI"
   | "effects"
   | "timeoutMs"
+  | "freshForMs"
   | "energyUnits"
 >;

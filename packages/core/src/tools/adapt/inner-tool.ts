@@ -27,6 +27,7 @@ const Fields = ToolSummary.omit({ estimatedEnergyUnits: true }).extend({
   energyUnits: ToolDefinition.shape.energyUnits,
   estimatedEnergyUnits: z.number().nonnegative().optional(),
   timeoutMs: ToolDefinition.shape.timeoutMs,
+  freshForMs: z.number().positive().optional(),
   usesAI: z.boolean(),
   body: FunctionField,
 });

@@ -23,6 +23,7 @@ export type ToolMetadata<Schema extends z.ZodType = z.ZodType> = {
   readonly usesAI?: boolean;
   readonly effects?: Tool["effects"];
   readonly timeoutMs?: number;
+  readonly freshForMs?: number;
   readonly energyUnits?: number;
 };
 
