@@ -47,9 +47,6 @@ async function copyAndClose(file: AllowedFile, copy: string, signal: AbortSignal
   }
 }
 
-// Collecting values for a dictionary that is then given up takes a third of the writing.
-const PARQUET_OPTIONS = "FORMAT parquet, USE_TMP_FILE false, DICTIONARY_SIZE_LIMIT 5000";
-
 type Conversion = {
   readonly copy: string;
   readonly target: string;
@@ -68,7 +65,9 @@ async function convert(database: Database, { copy, target, format, filePath }: C
       filePath,
     );
     const kept = described.map(({ column_name, column_type }) => keptAs(String(column_name), String(column_type)));
-    await database.run(`COPY (SELECT ${kept.join(", ")} FROM ${reader}) TO ${textOf(target)} (${PARQUET_OPTIONS})`);
+    await database.run(
+      `COPY (SELECT ${kept.join(", ")} FROM ${reader}) TO ${textOf(target)} (FORMAT parquet, USE_TMP_FILE false)`,
+    );
   };
   for (;;) {
     try {

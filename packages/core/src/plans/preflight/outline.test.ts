@@ -48,7 +48,7 @@ describe("the form of a plan", () => {
     [{ tool: "x" }, 'unknown_field: "tool" is not a field here. Did you mean "toolId"?'],
     [
       { zzz: 1 },
-      'unknown_field: "zzz" is not a field here. Known are: id, description, type, toolId, arguments, saveAs, retry, timeoutMs, optional, alternatives, nextStepId.',
+      'unknown_field: "zzz" is not a field here. Known are: id, description, type, toolId, arguments, saveAs, retry, timeoutMs, optional, onError, alternatives, nextStepId.',
     ],
     [{ saveAs: 3 }, "invalid_field: It must be a string, not 3."],
     [
