@@ -17,7 +17,9 @@ export const describe = Object.assign(
 export const test = Object.assign(
   (name: string, ...rest: (Options | Body | number)[]) => registerTest({ name, ...readArguments(rest) }),
   {
-    each: each((name, body) => registerTest({ name, body })),
+    each: each((name, body, timeoutMs) =>
+      registerTest(timeoutMs === undefined ? { name, body } : { name, body, timeoutMs }),
+    ),
     skipIf: (skip: unknown) => conditional(Boolean(skip)),
     runIf: (run: unknown) => conditional(!run),
   },
@@ -32,7 +34,7 @@ function conditional(skip: boolean) {
 }
 
 /** Vitest takes the options before the body, or a bare timeout after it. */
-function readArguments<B extends Body | Hook>(
+function readArguments<B extends Body | Hook | Row>(
   rest: readonly (Options | B | number)[],
 ): { body: B; timeoutMs?: number } {
   const body = rest.find((part) => typeof part === "function");
@@ -41,15 +43,20 @@ function readArguments<B extends Body | Hook>(
   return timeoutMs === undefined ? { body } : { body, timeoutMs };
 }
 
-function each(register: (name: string, body: () => unknown) => void) {
+function each(register: (name: string, body: () => unknown, timeoutMs?: number) => void) {
   return (rows: readonly unknown[]) =>
-    (title: string, body: (...row: unknown[]) => unknown): void => {
+    (title: string, ...rest: (Options | Row | number)[]): void => {
+      const { body, timeoutMs } = readArguments<Row>(rest);
+      // As Vitest does: rows are spread where all of them are lists.
+      const areLists = rows.every((row) => Array.isArray(row));
       for (const [index, row] of rows.entries()) {
-        const values: unknown[] = Array.isArray(row) ? row : [row];
-        register(formatTitle(title, values, index), () => body(...values));
+        const values: unknown[] = areLists ? (row as unknown[]) : [row];
+        register(formatTitle(title, values, index), () => body(...values), timeoutMs);
       }
     };
 }
+
+type Row = (...row: unknown[]) => unknown;
 
 function isNumber(value: unknown): value is number {
   return typeof value === "number";

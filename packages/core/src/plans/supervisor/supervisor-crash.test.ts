@@ -36,8 +36,8 @@ describe("a supervisor whose process dies", () => {
     prepare(world);
     let view: SessionView | undefined;
     for (let life = 0; life < 2 * MAX_COMMITS && view === undefined; life++) {
-      // The first commit of each life is written, and then nobody is left; every other life loses one more.
-      const { through, death } = dieAt(1, life % 2 === 0 ? "lost" : "written-and-dead");
+      // Some commits of each life are written, and then nobody is left; every other life loses one more.
+      const { through, death } = dieAt(1 + (life % 4), life % 2 === 0 ? "lost" : "written-and-dead");
       const living = world.restart({ through });
       view = await Promise.race([see(living, "auto"), death]);
     }
