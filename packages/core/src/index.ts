@@ -330,6 +330,7 @@ export { backoffMs } from "./hub/backoff.ts";
 export { changesBetween, fingerprintOf, type ToolIdentity } from "./hub/fingerprint.ts";
 export { matchesGlob } from "./hub/glob.ts";
 export { showHidden } from "./hub/hidden-text.ts";
+export { type PauseMode, SUB_AGENT_TOOLS, type SubAgent } from "./hub/sub-agent.ts";
 export { hubToolName, nameTools, refuseSharedPart, serverPart } from "./hub/names.ts";
 export {
   type ClientManagerDeps,
