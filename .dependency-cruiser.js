@@ -119,6 +119,22 @@ export default {
         dependencyTypesNot: ["localmodule", "aliased-workspace", "aliased"],
       },
     },
+    {
+      // They are deployed without an install: what they import has to run in Deno, and is named by its place.
+      name: "functions-see-core-actions-and-models",
+      severity: "error",
+      from: { path: "^supabase/" },
+      to: {
+        path: "^(packages|apps|capabilities|examples|scripts|test|bench)/",
+        pathNot: "^(packages/core/src/index\\.ts|capabilities/tools/talent/|packages/node/src/models/)",
+      },
+    },
+    {
+      name: "nobody-sees-functions",
+      severity: "error",
+      from: { path: "^(packages|apps|capabilities)/" },
+      to: { path: "^supabase/" },
+    },
     { name: "no-circle", severity: "error", from: {}, to: { circular: true } },
     { name: "no-unresolved-import", severity: "error", from: {}, to: { couldNotResolve: true } },
   ],

@@ -8,7 +8,10 @@ export default defineConfig({
   test: {
     projects: [
       {
-        test: { name: "unit", include: ["{packages,apps}/*/{src,testing}/**/*.test.ts", "capabilities/**/*.test.ts"] },
+        test: {
+          name: "unit",
+          include: ["{packages,apps}/*/{src,testing}/**/*.test.ts", "{capabilities,supabase}/**/*.test.ts"],
+        },
       },
       atRoot("e2e", ["test/e2e/**/*.test.ts"], ["test/e2e/ensure-built.ts"]),
       atRoot("architecture", ["test/architecture/**/*.test.ts"]),

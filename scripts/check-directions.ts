@@ -15,7 +15,7 @@ type Report = {
   };
 };
 
-const folders = ["packages", "apps", "capabilities", "scripts", "test", "bench", "examples"];
+const folders = ["packages", "apps", "capabilities", "scripts", "test", "bench", "examples", "supabase"];
 
 const present = globSync(`{${folders.join(",")}}/**/*.{ts,js}`, { exclude: isMade });
 const { modules, summary } = cruise(folders.filter((folder) => present.some((file) => file.startsWith(folder))));

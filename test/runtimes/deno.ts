@@ -1,4 +1,4 @@
-// Runs core's own tests under Deno. The script behind it grants no file, network or process access: core needs none, and
+// Runs core's own tests and the edge function's under Deno. The script behind it grants no file, network or process access: they need none, and
 // this proves it. (It may read the few variables by which Vitest's matchers decide whether to colour a diff.)
 import { spawnSync } from "node:child_process";
 import { globSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
@@ -10,7 +10,7 @@ export type TestCounts = { readonly passed: number; readonly failed: number; rea
 const root = join(import.meta.dirname, "../..");
 
 export function runDenoTests(filters: readonly string[]): TestCounts {
-  const files = globSync("packages/core/{src,testing}/**/*.test.ts", { cwd: root }).filter(
+  const files = globSync("{packages/core/{src,testing},supabase/functions}/**/*.test.ts", { cwd: root }).filter(
     (file) => filters.length === 0 || filters.some((part) => file.includes(part)),
   );
   return files.length === 0 ? { passed: 0, failed: 0, skipped: [] } : runUnderDeno(files.sort(), "inherit");

@@ -2,7 +2,7 @@ import { type ChatModel, type Clock, type Embedder, usageError } from "@ergon/co
 import {
   chooseModel,
   chooseService,
-  createAiModel,
+  chosenModel,
   createBundledEmbedder,
   createServiceEmbedder,
   type ModelChoice,
@@ -18,19 +18,7 @@ export type Models = {
 
 export function chooseModels(values: SettingValues, clock: Clock): Models {
   const choice = chooseModel(values);
-  return { choice, model: modelOf(choice, clock), embedder: embedderOf(values, clock) };
-}
-
-/** Settings that name a model which cannot be had say so when it is asked: all else works without it. */
-function modelOf(choice: ModelChoice, clock: Clock): ChatModel | undefined {
-  switch (choice.kind) {
-    case "offline":
-      return undefined;
-    case "model":
-      return createAiModel({ service: choice.service, clock });
-    case "broken":
-      return { id: "none/none", generate: () => Promise.reject(usageError("setting_invalid", choice.problem)) };
-  }
+  return { choice, model: chosenModel(choice, clock), embedder: embedderOf(values, clock) };
 }
 
 function embedderOf(values: SettingValues, clock: Clock): Embedder {

@@ -27,6 +27,7 @@ export {
 export { createBundledEmbedder } from "./embed/bundled-embedder.ts";
 export { createServiceEmbedder } from "./embed/service-embedder.ts";
 export { createAiModel } from "./models/ai-model.ts";
+export { chosenModel } from "./models/chosen-model.ts";
 export { chooseModel, chooseService, type ModelChoice, type ModelService } from "./models/choose-model.ts";
 export { openConversationMemory, type SqliteConversationMemory } from "./sqlite/conversation-memory.ts";
 export { type FolderInspection, inspectFolder } from "./ownership/inspect-folder.ts";

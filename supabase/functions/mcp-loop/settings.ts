@@ -1,0 +1,34 @@
+import { chooseModel, type ModelChoice } from "../../../packages/node/src/models/choose-model.ts";
+
+export type Settings = {
+  readonly project: { readonly url: string; readonly key: string };
+  readonly model: ModelChoice;
+  readonly allowedOrigins: readonly string[];
+};
+
+/** The variables that a Supabase project gives its functions, and Ergon's own by their usual names. */
+export function readSettings(get: (name: string) => string | undefined): Settings {
+  const given = (name: string): string | undefined => {
+    const value = get(name);
+    return value === undefined || value === "" ? undefined : value;
+  };
+  const needed = (name: string): string => {
+    const value = given(name);
+    if (value === undefined) throw new Error(`${name} is not set. A Supabase project sets it for its functions.`);
+    return value;
+  };
+  return {
+    project: { url: needed("SUPABASE_URL"), key: needed("SUPABASE_ANON_KEY") },
+    model: chooseModel({
+      model: given("ERGON_MODEL"),
+      modelUrl: given("ERGON_MODEL_URL"),
+      openaiKey: given("OPENAI_API_KEY"),
+      anthropicKey: given("ANTHROPIC_API_KEY"),
+      googleKey: given("GOOGLE_GENERATIVE_AI_API_KEY"),
+      mistralKey: given("MISTRAL_API_KEY"),
+      groqKey: given("GROQ_API_KEY"),
+      xaiKey: given("XAI_API_KEY"),
+    }),
+    allowedOrigins: (given("ERGON_ALLOWED_ORIGINS") ?? "").split(",").filter((origin) => origin !== ""),
+  };
+}

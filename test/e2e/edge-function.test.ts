@@ -1,0 +1,167 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { MCPResponse } from "@ergon/core";
+import { conversationMemoryContract } from "@ergon/core/testing";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { startScriptedServer } from "../../packages/node/src/models/scripted-server.fixture.ts";
+import { createCallerClient } from "../../supabase/functions/mcp-loop/caller-client.ts";
+import { createChatMemory } from "../../supabase/functions/mcp-loop/chat-memory.ts";
+import { type EdgeFunction, startEdgeFunction } from "./edge-function.ts";
+import { startSupabaseProject, type SupabaseProject } from "./supabase-project.ts";
+
+const PATIENCE_MS = 120_000;
+const root = join(import.meta.dirname, "../..");
+
+let project: SupabaseProject;
+beforeAll(async () => {
+  project = await startSupabaseProject();
+}, PATIENCE_MS);
+afterAll(() => project.close(), PATIENCE_MS);
+
+const settings = () => ({ SUPABASE_URL: project.url, SUPABASE_ANON_KEY: project.keys.publishable });
+const turn = (content: string, sessionId: string) => ({
+  mode: "general",
+  sessionId,
+  messages: [{ role: "user", content }],
+});
+
+describe("the edge function under Deno, on a Supabase project", { timeout: PATIENCE_MS }, () => {
+  let deployed: EdgeFunction;
+  beforeAll(async () => {
+    deployed = await startEdgeFunction(settings());
+  }, PATIENCE_MS);
+  afterAll(() => deployed.stop());
+  const ask = async (token: string, content: string, sessionId: string) => {
+    const { status, body } = await deployed.ask(token, turn(content, sessionId));
+    return { status, answer: body as MCPResponse };
+  };
+
+  it("answers from the tables, and its second turn knows what the first was about", async () => {
+    const amara = await project.signUp("amara");
+    await project.query("update profiles set user_id = $1 where id = 'amara-osei'", [amara.id]);
+    const question = "Which capabilities is Amara Osei missing for Data Engineer, and what should she learn first?";
+    const { status, answer } = await ask(amara.token, question, "amara-1");
+    expect(status).toBe(200);
+    expect(answer).toMatchObject({ success: true, data: { trace: { planner: "offline", warnings: [] } } });
+    expect(answer.data?.plan?.map(({ tool }) => tool)).toEqual([
+      "getCapabilityGaps",
+      "getDevelopmentPlan",
+      "finalize_summary",
+    ]);
+    expect(answer.data?.summaryMessage).toContain("Amara Osei is 43% ready for Data Engineer");
+    expect(answer.data?.summaryMessage).toContain("should first build Cloud Operations");
+
+    const { answer: second } = await ask(amara.token, "So what is she lacking?", "amara-1");
+    expect(second.data?.intermediateResults?.[0]).toMatchObject({
+      tool: "getCapabilityGaps",
+      input: { profileId: "amara-osei", roleId: "data-engineer" },
+      success: true,
+    });
+    expect(JSON.stringify(second.data?.context?.["recentMessages"])).toContain("43% ready");
+
+    const said = await project.query("select sender, message from chat_messages where session_id = $1 order by id", [
+      "amara-1",
+    ]);
+    expect(said.map(({ sender }) => sender)).toEqual(["user", "assistant", "user", "assistant"]);
+    const done = await project.query(
+      "select action_type, outcome from agent_actions where session_id = $1 order by id",
+      ["amara-1"],
+    );
+    expect(done.slice(0, 2)).toEqual([
+      { action_type: "getCapabilityGaps", outcome: "success" },
+      { action_type: "getDevelopmentPlan", outcome: "success" },
+    ]);
+  });
+
+  it("shows nobody more than their own rights do", async () => {
+    const stranger = await project.signUp("stranger");
+    const { answer } = await ask(stranger.token, "What is Amara Osei missing for Data Engineer?", "stranger-1");
+    expect(JSON.stringify(answer)).not.toContain("43%");
+    const { answer: taken } = await ask(stranger.token, "So what is she lacking?", "amara-1");
+    expect(JSON.stringify(taken)).not.toContain("43%");
+    expect(JSON.stringify(taken.data?.trace)).toContain("another person's");
+  });
+
+  it.each(["nonsense", "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJ4Iiwicm9sZSI6InNlcnZpY2Vfcm9sZSJ9.AAAA"])(
+    "lets nobody in with the token %s",
+    async (token) => {
+      expect((await ask(token, "Who is there?", "s")).status).toBe(401);
+    },
+  );
+
+  it("refuses what cannot be read", async () => {
+    const { token } = await project.signUp("reader");
+    expect(await deployed.ask(token, { mode: "boss" })).toMatchObject({
+      status: 422,
+      body: { code: "request_invalid" },
+    });
+  });
+});
+
+describe("the edge function with a model", { timeout: PATIENCE_MS }, () => {
+  it("lets the model plan and sum up", async () => {
+    const { token } = await project.signUp("planned");
+    const plan = [
+      { tool: "getTalentNames", args: {} },
+      { tool: "finalize_summary", args: {} },
+    ];
+    const model = await startScriptedServer([JSON.stringify(plan), "Nobody that you may see."]);
+    const deployed = await startEdgeFunction({
+      ...settings(),
+      ERGON_MODEL: "local/tiny",
+      ERGON_MODEL_URL: model.url,
+    });
+    try {
+      const { body } = await deployed.ask(token, turn("Who is there?", "planned-1"));
+      expect(body).toMatchObject({
+        success: true,
+        data: { summaryMessage: "Nobody that you may see.", trace: { planner: "local/tiny" } },
+      });
+      expect(model.asked()).toBe(2);
+    } finally {
+      await deployed.stop();
+      await model.close();
+    }
+  });
+});
+
+conversationMemoryContract("chat_messages of a Supabase project", async () => {
+  const owners = new Map<string, ReturnType<typeof createChatMemory>>();
+  const memoryOf = async (owner: string) => {
+    const { token } = owners.has(owner) ? { token: "" } : await project.signUp(`${owner}-${crypto.randomUUID()}`);
+    const known =
+      owners.get(owner) ??
+      createChatMemory(createCallerClient({ url: project.url, key: project.keys.publishable }, token));
+    owners.set(owner, known);
+    return known;
+  };
+  return {
+    memory: {
+      load: async (query) => (await memoryOf(query.owner)).load(query),
+      append: async (said) => (await memoryOf(said.owner)).append(said),
+    },
+    close: async () => {
+      await project.query("delete from conversation_sessions where id in ('s1', 's2', 'as1')");
+    },
+  };
+});
+
+describe("the edge function's import map", () => {
+  it("names every dependency of what it imports, in the version that is tested here", () => {
+    const read = (file: string) => JSON.parse(readFileSync(join(root, file), "utf8")) as Record<string, object>;
+    const versions = {
+      ...read("packages/core/package.json")["dependencies"],
+      ...Object.fromEntries(
+        Object.entries(read("packages/node/package.json")["dependencies"] ?? {}).filter(([name]) =>
+          /^(ai$|@ai-sdk\/|@supabase\/supabase-js$)/.test(name),
+        ),
+      ),
+    };
+    const imports = Object.values(read("supabase/functions/mcp-loop/deno.json")["imports"] ?? {}) as string[];
+    const mapped = imports.flatMap((target) => {
+      const [, name, version] = /^npm:\/?(@?[^@]+)@([^/]+)\/?$/.exec(target) ?? [];
+      return name === undefined ? [] : [[name, version] as const];
+    });
+    expect(Object.fromEntries(mapped)).toEqual(versions);
+  });
+});
