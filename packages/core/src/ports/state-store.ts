@@ -14,7 +14,8 @@ import type { Effects } from "../schema/tool.ts";
  * S2  When `commit` resolves, the commit survives the death of the process; with `durable` also the loss of power. When
  *     `sync` resolves, every commit that had resolved before it was called survives that. What the loss of power takes
  *     is always the newest commits, never one from among them.
- * S3  A commit whose `expectVersion` does not match changes nothing and rejects with `session_conflict`.
+ * S3  A commit whose `expectVersion` does not match changes nothing and rejects with `session_conflict`; one
+ *     with a `session` raises the version by one.
  * S4  Commits that were made in one turn of the event loop may share a transaction; one that fails does not
  *     take its neighbours with it. Commits of one session apply in the order in which they were made.
  * S5  Event sequence numbers grow without reuse; an event is visible only together with its commit.

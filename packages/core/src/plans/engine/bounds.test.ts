@@ -5,7 +5,7 @@ import { createBlobCache } from "./blob-cache.ts";
 import { createEngine } from "./engine.ts";
 import { silentLogger } from "../../memory/logger.ts";
 import { MAX_WAIT_MESSAGE } from "./evaluate-step.ts";
-import { MAX_COMMITS_AHEAD, MAX_TRANSITIONS_PER_COMMIT } from "./run.ts";
+import { MAX_COMMITS_AHEAD, MAX_COMMITS_UNWRITTEN, MAX_TRANSITIONS_PER_COMMIT } from "./run.ts";
 import { createRunPool, PLAN_CACHE_SIZE, RECOVERY_PARALLEL } from "./run-pool.ts";
 import { HISTORY_PAGE } from "./session-reader.ts";
 
@@ -121,6 +121,40 @@ describe("the engine's bounds", () => {
     disk.resolve();
     await started;
     expect((await engine.settled({ owner, sessionId: "s" })).status).toBe("completed");
+    await engine.close();
+  });
+
+  it.each([
+    { effects: "pure", begun: MAX_COMMITS_UNWRITTEN },
+    { effects: "read", begun: MAX_COMMITS_UNWRITTEN },
+    { effects: "idempotent", begun: 1 },
+    { effects: "once", begun: 1 },
+  ] as const)("begins $begun $effects calls while the store writes (E1)", async ({ effects, begun }) => {
+    world = createEngineWorld();
+    const written = Promise.withResolvers<void>();
+    let calls = 0;
+    world.registry.register({
+      definition: { id: "count::call", description: "Counts.", parameters: { type: "object" }, effects },
+      implementation: () => ++calls,
+    });
+    const commit: typeof world.store.commit = async (given) => {
+      const receipt = await world.store.commit(given);
+      if (calls > 0) await written.promise;
+      return receipt;
+    };
+    const plans = { get: () => undefined, ids: () => [] };
+    const engine = createEngine({ ...world, store: { ...world.store, commit }, plans, logger: silentLogger });
+    const ids = Array.from({ length: 3 * MAX_COMMITS_UNWRITTEN }, (_, n) => `t${String(n)}`);
+    const plan = planOf(
+      "chain",
+      ids.map((id, n) => ({ ...callStep(id, "count::call"), nextStepId: ids[n + 1] })),
+    );
+    await engine.executePlan({ owner, sessionId: "s", plan, create: true });
+    await world.clock.sleep(20);
+    expect(calls).toBe(begun);
+    written.resolve();
+    expect((await engine.settled({ owner, sessionId: "s" })).status).toBe("completed");
+    expect(calls).toBe(ids.length);
     await engine.close();
   });
 

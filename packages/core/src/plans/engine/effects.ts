@@ -28,6 +28,8 @@ export type Effects = {
   /** False: it has to wait, and is launched after the commit. */
   readonly now: (effect: Effect) => boolean;
   readonly later: (effect: Exclude<Effect, { kind: "sleep" }>) => Promise<void>;
+  /** Nothing in the world can tell whether the call was made: neither its tool changes anything, nor is it kept elsewhere. */
+  readonly leavesNoTrace: (effect: Extract<Effect, { kind: "invoke" }>) => boolean;
   /** A call found under way after a restart. */
   readonly recover: (effect: Extract<Effect, { kind: "invoke" }>) => Promise<void>;
 };
@@ -65,6 +67,12 @@ export function createEffects({ deps, state, arrive, begun }: EffectsParts): Eff
         case "invoke":
           return call(effect);
       }
+    },
+    leavesNoTrace: ({ ord }) => {
+      const call = state.allowed.get(ord);
+      if (call === undefined || (call.effects !== "pure" && call.effects !== "read")) return false;
+      // What may be reused is looked for in the journal, which must be whole.
+      return deps.registry.get(call.toolId)?.freshForMs === undefined;
     },
     recover: (effect) => again(effect, "interrupted"),
   };

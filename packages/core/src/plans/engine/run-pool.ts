@@ -107,7 +107,7 @@ export function createRunPool({ deps: given, record, onCommit }: RunPoolParts): 
     if (closing)
       throw planError("engine_stopping", "Ergon is shutting down; try again in a moment.", { retryable: true });
     if (runs.has(state.sessionId)) throw new Error(`Session ${state.sessionId} has a run already.`);
-    const run = createRun({ deps, state, onCommit: () => onCommit(state.core), onIdle: putDown });
+    const run = createRun({ deps, state, onCommit, onIdle: putDown });
     runs.set(state.sessionId, run);
     return run;
   }

@@ -4,10 +4,11 @@
  * The interpreter decides, `effects` carries out, `book` writes the rows, RunData answers pointers; this file only
  * orders them.
  *
- * E1  What a completion changes is committed before any effect that follows from it begins.
+ * E1  What a completion changes is committed before any effect that follows from it begins, unless nothing in the world
+ *     could tell: calls that change nothing begin while the commit is on its way.
  * E2  The end of one step and the start of the next are one commit, unless something had to be loaded in between.
  * E3  A call's intent is in the journal before the tool is called; on the disk when its effects are `once`.
- * E4  Commits of a run follow one another; the version fence makes a second driver of the session fail, not win.
+ * E4  Commits of a run reach the store in order; the version fence makes a second driver of the session fail, not win.
  * E5  When nothing is under way, nothing of the run needs to stay in memory.
  * E6  Nobody outside is told of anything that is not on the disk. The run itself goes on meanwhile: what the loss of
  *     power would make it forget may be repeated, by the effects of its tools.
@@ -16,6 +17,7 @@ import { toErgonError } from "../../errors/ergon-error.ts";
 import { isoTime } from "../../ports/clock.ts";
 import type { Commit } from "../../ports/state-store.ts";
 import type { Json } from "../../schema/json.ts";
+import type { SessionCore } from "../../schema/session.ts";
 import { advance, begin, owed, type Advance } from "../interpreter.ts";
 import type { Completion, Effect } from "../transition.ts";
 import { bookArrival, bookCall, bookCancel, bookIntent, bookRefused, bookSession } from "./book.ts";
@@ -24,13 +26,16 @@ import { newDraft, note, type Draft } from "./draft.ts";
 import { createEffects, type EffectsParts } from "./effects.ts";
 import type { Arrival, RunState } from "./run-state.ts";
 import { trailEnd, trailOf } from "./trail.ts";
-import { untilWritten } from "./until-written.ts";
 import { nextWake } from "./waits.ts";
+import { createWriter } from "./writer.ts";
 
 /** After so many transitions without a call, what has happened is committed and others get their turn. */
 export const MAX_TRANSITIONS_PER_COMMIT = 1_000;
 
-/** Of the commits that it gives to the disk, a run may be this many ahead. */
+/** A run may be this many commits ahead of the store; they share a transaction. */
+export const MAX_COMMITS_UNWRITTEN = 8;
+
+/** And with `ERGON_FSYNC=always` this many ahead of the disk. */
 export const MAX_COMMITS_AHEAD = 16;
 
 export type Run = {
@@ -60,7 +65,7 @@ export type Opening = Pick<Commit, "plan" | "blobs" | "context" | "journal"> & {
 export type RunParts = {
   readonly deps: EffectsParts["deps"];
   readonly state: RunState;
-  readonly onCommit: (run: Run) => void;
+  readonly onCommit: (core: SessionCore) => void;
   /** Nothing is under way; something will be at `wakeAtMs`, if that is given. */
   readonly onIdle: (run: Run, wakeAtMs: number | undefined) => void;
 };
@@ -69,10 +74,12 @@ export function createRun({ deps, state, onCommit, onIdle }: RunParts): Run {
   const queue: (Arrival | { readonly cancel: true; readonly taken: NonNullable<Arrival["taken"]> })[] = [];
   const timers = new Map<string, () => void>();
   const resting: (() => void)[] = [];
+  const commitInOrder = createWriter(deps);
   const effects = createEffects({ deps, state, arrive: (arrival) => void queue.push(arrival), begun });
   let opening: Opening | undefined;
   let pumping = false;
   let underWay = 0;
+  let unwritten = 0;
   let ahead = 0;
   let draining = false;
   let over = false;
@@ -83,6 +90,7 @@ export function createRun({ deps, state, onCommit, onIdle }: RunParts): Run {
       opening = first;
       pumping = true;
       const draft = newDraft(isoTime(deps.clock));
+      let onDisk: Promise<void> | undefined;
       try {
         draft.told = true;
         const { forkedFrom } = state.core;
@@ -93,11 +101,10 @@ export function createRun({ deps, state, onCommit, onIdle }: RunParts): Run {
         draft.journal.push(...(first.journal ?? []));
         take(begin(state.plan, state.cursor, deps.clock.now()), draft, () => undefined);
         settle(draft);
-        await write(draft);
+        ({ onDisk } = await write(draft));
       } finally {
         pumping = false;
       }
-      const onDisk = sync(draft);
       launch(draft);
       void pump();
       await onDisk;
@@ -125,7 +132,7 @@ export function createRun({ deps, state, onCommit, onIdle }: RunParts): Run {
       stopTimers();
       if (underWay > 0) state.calls.abort();
     },
-    idle: () => !pumping && underWay === 0 && queue.length === 0,
+    idle: () => !pumping && underWay === 0 && unwritten === 0 && queue.length === 0,
     rested: () =>
       new Promise((resolve) => {
         if (run.idle()) resolve();
@@ -147,9 +154,16 @@ export function createRun({ deps, state, onCommit, onIdle }: RunParts): Run {
       while (queue.length > 0 && !over) {
         const draft = newDraft(isoTime(deps.clock));
         settle(draft);
-        if (draft.changed) await write(draft);
-        const onDisk = sync(draft);
-        launch(draft);
+        const written = draft.changed ? write(draft) : Promise.resolve(sync(draft));
+        if (mayRunAhead(draft)) {
+          written.catch(putDown).finally(() => void pump());
+          launch(draft);
+          if (unwritten < MAX_COMMITS_UNWRITTEN && unwritten + ahead < MAX_COMMITS_AHEAD) continue;
+        } else {
+          await written;
+          launch(draft);
+        }
+        const { onDisk } = await written;
         if (ahead >= MAX_COMMITS_AHEAD) await onDisk;
         // A run that only thinks must let timers and sockets have their turn.
         if (draft.full) await deps.clock.sleep(0, deps.stopping);
@@ -231,7 +245,13 @@ export function createRun({ deps, state, onCommit, onIdle }: RunParts): Run {
     draft.launches.push(effect);
   }
 
-  async function write(draft: Draft): Promise<void> {
+  /** Nobody is told of it, and all that follows is calls that change nothing. */
+  function mayRunAhead({ changed, told, durable, full, end, launches }: Draft): boolean {
+    if (!changed || told || durable || full || end !== undefined || launches.length === 0) return false;
+    return launches.every((effect) => effect.kind === "invoke" && effects.leavesNoTrace(effect));
+  }
+
+  async function write(draft: Draft): Promise<Written> {
     const core = bookSession(state, draft, deps.supervised === true);
     const { context, dropScopes, journal, energy, blobs, events } = draft;
     const first = opening;
@@ -250,19 +270,31 @@ export function createRun({ deps, state, onCommit, onIdle }: RunParts): Run {
       events,
       durable: draft.durable,
     };
-    // The first commit is somebody's request: it is refused when it cannot be written. Later ones hold results.
-    const receipt =
-      first === undefined ? await untilWritten(deps, () => deps.store.commit(commit)) : await deps.store.commit(commit);
+    unwritten++;
+    try {
+      // The first commit is somebody's request: it is refused when it cannot be written. Later ones hold results.
+      const written = first === undefined ? commitInOrder(commit) : deps.store.commit(commit);
+      if (first === undefined) hold(core);
+      await written;
+      if (first !== undefined) hold(core);
+    } finally {
+      unwritten--;
+    }
     opening = undefined;
-    state.core = core;
-    state.version = receipt.version;
     if (draft.end !== undefined) over = true;
-    onCommit(run);
+    onCommit(core);
+    return sync(draft);
+  }
+
+  /** A commit raises the session's version by one (S3). */
+  function hold(core: SessionCore): void {
+    state.core = core;
+    state.version++;
   }
 
   /** Has the disk take what somebody outside is told of, and with `ERGON_FSYNC=always` everything (E6). */
-  function sync(draft: Draft): Promise<void> | undefined {
-    if (!draft.told && deps.fsyncEveryStep !== true) return undefined;
+  function sync(draft: Draft): Written {
+    if (!draft.told && deps.fsyncEveryStep !== true) return {};
     ahead++;
     const onDisk = deps.store.sync().finally(() => ahead--);
     for (const acknowledge of draft.acknowledge) acknowledge(onDisk);
@@ -270,7 +302,7 @@ export function createRun({ deps, state, onCommit, onIdle }: RunParts): Run {
       const error = toErgonError(thrown, "store_unavailable").toJSON();
       deps.logger.error({ sessionId: state.sessionId, error }, "What was written might not survive a loss of power.");
     });
-    return onDisk;
+    return { onDisk };
   }
 
   function launch(draft: Draft): void {
@@ -317,6 +349,9 @@ export function createRun({ deps, state, onCommit, onIdle }: RunParts): Run {
     deps.logger.error({ sessionId: state.sessionId, error }, "A run was put down; the next start takes it up.");
   }
 }
+
+/** In the store; `onDisk` when the disk takes it as well. */
+type Written = { readonly onDisk?: Promise<void> };
 
 function outputIn(completion: Completion, call: Arrival["call"]): Json | undefined {
   if (completion.kind === "decided" && completion.decision.action === "happened") return completion.decision.output;
