@@ -24,6 +24,7 @@ export {
   SubAgentRequest,
   SubAgentStatus,
 } from "./schema/hub.ts";
+export { Login, OAuthSettings } from "./schema/login.ts";
 export {
   copyJson,
   Json,
@@ -148,6 +149,7 @@ export type {
   SessionView,
 } from "./ports/engine.ts";
 export type { Ids } from "./ports/ids.ts";
+export type { LoginPlace, LoginStore } from "./ports/login-store.ts";
 export type { LogFields, Logger } from "./ports/logger.ts";
 export type { ISandboxService, Sandbox } from "./ports/sandbox.ts";
 export {
@@ -203,6 +205,7 @@ export {
   type SessionRow,
 } from "./memory/commit-rows.ts";
 export { createIds } from "./memory/ids.ts";
+export { createMemoryLoginStore } from "./memory/login-store.ts";
 export { createLoopIds } from "./memory/loop-ids.ts";
 export { createMemoryLoopStore } from "./memory/loop-store.ts";
 export { createMemoryLogger, silentLogger } from "./memory/logger.ts";

@@ -12,6 +12,7 @@ export {
 } from "./engine/engine-world.ts";
 export { idsContract } from "./ids.contract.ts";
 export { mcpConnectorContract, type TriedServers } from "./mcp-connector.contract.ts";
+export { loginStoreContract, type OpenedLogins } from "./login-store.contract.ts";
 export { loopStoreContract } from "./loop-store.contract.ts";
 export { loggerContract } from "./logger.contract.ts";
 export { refinementLoopsContract } from "./refinement-loops.contract.ts";

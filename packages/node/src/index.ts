@@ -57,6 +57,9 @@ export {
   TokenInfo,
   TokenName,
 } from "./tokens/token-book.ts";
+export { openFileLoginStore } from "./hub/auth/file-login-store.ts";
+export { openRedirectListener, type RedirectListener } from "./hub/auth/redirect-listener.ts";
+export type { LoginDesk } from "./hub/auth/server-login.ts";
 export { createMcpConnector } from "./hub/connector.ts";
 export { withoutServer, withServer, withServerField } from "./hub/config/edit-servers.ts";
 export { expandServer } from "./hub/config/expand-server.ts";

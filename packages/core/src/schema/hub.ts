@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { Json, JsonSchema } from "./json.ts";
+import { OAuthSettings } from "./login.ts";
 
 /** Spec 5's contracts of the MCP hub and its sub-agent. */
 export const MCPServerConfig = z.object({
@@ -10,6 +11,7 @@ export const MCPServerConfig = z.object({
   env: z.record(z.string(), z.string()).optional(),
   url: z.url().optional(),
   headers: z.record(z.string(), z.string()).optional(),
+  oauth: OAuthSettings.optional(),
   cwd: z.string().optional(),
   timeoutMs: z.int().positive().optional(),
   autoApprove: z.union([z.boolean(), z.array(z.string())]).optional(),

@@ -1,16 +1,16 @@
-import { ProtocolError, SdkError, SdkErrorCode, SdkHttpError, UnauthorizedError } from "@modelcontextprotocol/client";
+import { ProtocolError, SdkError, SdkErrorCode, SdkHttpError } from "@modelcontextprotocol/client";
 import { hubError, type ErgonError } from "@ergon/core";
+import { ownError } from "./connect-server.ts";
 
 type Where = { readonly serverId: string; readonly redact: (text: string) => string };
 
 /** What became of a call that the SDK says has failed: refused, not sent, or nobody knows. */
 export function callFailure(thrown: unknown, { serverId, redact }: Where): ErgonError {
+  const own = ownError(thrown);
+  if (own !== undefined) return own;
   const reason = redact(thrown instanceof Error ? thrown.message : "it did not say why");
   const options = { cause: thrown, details: { serverId } };
   if (thrown instanceof ProtocolError) return hubError("server_refused", reason, options);
-  if (thrown instanceof UnauthorizedError) {
-    return hubError("server_down", `The server "${serverId}" wants its callers to be authorized: ${reason}`, options);
-  }
   if (thrown instanceof SdkHttpError && (thrown.status ?? 0) >= 400 && (thrown.status ?? 0) < 500) {
     return hubError("server_refused", `The server "${serverId}" refused the call: ${reason}`, options);
   }

@@ -5,14 +5,16 @@ import type {
   Client,
   ElicitRequest,
   ElicitResult,
-  OAuthClientProvider,
   PriorDiscovery,
   StreamableHTTPClientTransportOptions,
   Transport,
 } from "@modelcontextprotocol/client";
 import type * as sdkTypes from "@modelcontextprotocol/client";
-import { hubError } from "@ergon/core";
+import { hubError, isErgonError, type ErgonError } from "@ergon/core";
+import { authorizedFetch } from "./auth/authorized-fetch.ts";
+import type { ServerLogin } from "./auth/server-login.ts";
 import type { Guard } from "./guard.ts";
+import { takeBareResults } from "./bare-results.ts";
 import { createPipeTransport } from "./pipe-transport.ts";
 import { sameOriginFetch } from "./same-origin-fetch.ts";
 import type { ServerLog } from "./server-log.ts";
@@ -30,7 +32,8 @@ export type ConnectionOptions = {
   readonly timeoutMs: number;
   /** What an earlier connection found out about the server's protocol. */
   readonly era?: ServerEra;
-  readonly authProvider?: OAuthClientProvider;
+  /** Absent where the server gets what its configuration says, and nothing else. */
+  readonly login?: ServerLogin;
   readonly onToolsChanged: () => void;
   /** Told before any call under way fails for it. */
   readonly onClosed: () => void;
@@ -98,16 +101,21 @@ async function attempt(sdk: Sdk, options: ConnectionOptions, era: ServerEra | un
   }
   const { url, headers } = address;
   const requestInit = { headers: { ...headers } };
-  const fetch = sameOriginFetch(url);
-  const auth = options.authProvider === undefined ? {} : { authProvider: options.authProvider };
+  const plainFetch = sameOriginFetch(url);
+  const fetch = options.login === undefined ? plainFetch : authorizedFetch(plainFetch, options.login, signal);
   const whyClosed = () => "its connection was closed";
   try {
-    const transport = new sdk.StreamableHTTPClientTransport(new URL(url), { requestInit, fetch, ...auth });
+    const transport = new sdk.StreamableHTTPClientTransport(new URL(url), { requestInit, fetch });
     return await greet(sdk, options, { transport, era, whyClosed });
   } catch (thrown) {
-    if (!speaksOnlySse(sdk, thrown)) throw thrown;
+    // A person who logs in takes longer than any server may for its answer.
+    if (options.login?.pending() !== undefined) {
+      await options.login.pending();
+      return attempt(sdk, options, era);
+    }
+    if (!speaksOnlySse(sdk, thrown)) throw ownError(thrown) ?? thrown;
     signal.throwIfAborted();
-    const transport = new (oldTransport(sdk))(new URL(url), { requestInit, fetch, ...auth });
+    const transport = new (oldTransport(sdk))(new URL(url), { requestInit, fetch });
     return greet(sdk, { ...options, timeoutMs }, { transport, era: "legacy", whyClosed });
   }
 }
@@ -136,7 +144,7 @@ async function greet(
     { name: CLIENT_NAME, version: "0.1.0" },
     {
       capabilities: elicit === undefined ? {} : { elicitation: { form: { applyDefaults: true }, url: {} } },
-      versionNegotiation: { mode: "auto", probe: { timeoutMs: Math.min(timeoutMs, PROBE_TIMEOUT_MS) } },
+      versionNegotiation: { mode: "auto", probe: { timeoutMs: probeTimeoutMs(options) } },
       inputRequired: { maxRounds: MAX_INPUT_ROUNDS },
       listMaxPages: MAX_LIST_PAGES,
       listChanged: {
@@ -151,6 +159,7 @@ async function greet(
   if (elicit !== undefined) {
     client.setRequestHandler("elicitation/create", (request, context) => elicit(request.params, context.mcpReq.signal));
   }
+  takeBareResults(transport);
   const closed = new Promise<string>((resolve) => {
     client.onclose = () => {
       options.onClosed();
@@ -168,6 +177,11 @@ async function greet(
   const spoken = client.getProtocolEra() === "modern" ? "modern" : "legacy";
   if (spoken === "modern") void keepListening(client, options);
   return { client, era: spoken, version: client.getServerVersion()?.version, closed, close: () => client.close() };
+}
+
+/** Over HTTP whoever does not know a question says so. */
+function probeTimeoutMs({ address, timeoutMs }: ConnectionOptions): number {
+  return address.kind === "command" ? Math.min(timeoutMs, PROBE_TIMEOUT_MS) : timeoutMs;
 }
 
 /** The SDK does not open a subscription again that was dropped; without one, changes of the tools go unseen. */
@@ -199,6 +213,16 @@ function speaksOnlySse(sdk: Sdk, thrown: unknown): boolean {
 function isNegotiation(sdk: Sdk, thrown: unknown): boolean {
   return thrown instanceof sdk.SdkError && thrown.code === sdk.SdkErrorCode.EraNegotiationFailed;
 }
+
+/** What our own fetch refused, out of what the SDK has wrapped it in. */
+export function ownError(thrown: unknown): ErgonError | undefined {
+  for (let error = thrown, depth = 0; error instanceof Error && depth < MAX_CAUSES; error = error.cause, depth += 1) {
+    if (isErgonError(error)) return error;
+  }
+  return undefined;
+}
+
+const MAX_CAUSES = 8;
 
 function messageOf(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : "It could not be reached.";

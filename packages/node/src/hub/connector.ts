@@ -1,29 +1,53 @@
-import { hubError, type Logger, type MCPServerConfig, type McpConnector } from "@ergon/core";
+import { hubError, type Logger, type LoginStore, type MCPServerConfig, type McpConnector } from "@ergon/core";
+import { createServerLogin, type LoginDesk, type ServerLogin } from "./auth/server-login.ts";
 import { createCallSlots, HUB_SLOTS } from "./call-slots.ts";
 import type { ConnectionOptions, ServerAddress } from "./connect-server.ts";
 import { createGuard } from "./guard.ts";
 import { createServerConnection } from "./server-connection.ts";
 
-export type ConnectorDeps = Pick<ConnectionOptions, "elicit"> & { readonly logger: Logger };
+export type ConnectorDeps = Pick<ConnectionOptions, "elicit"> & {
+  readonly logger: Logger;
+  /** Without one, servers that want a login are refused what they want. */
+  readonly logins?: LoginStore;
+  /** Where a person is there to log in. */
+  readonly desk?: LoginDesk;
+};
 
 /** Connections by pipes and by HTTP, with one guard and one global limit for all of them. */
-export function createMcpConnector({ logger, elicit }: ConnectorDeps): McpConnector {
+export function createMcpConnector(deps: ConnectorDeps): McpConnector {
+  const { logger, elicit } = deps;
   const guard = createGuard();
   const hubSlots = createCallSlots("The hub", HUB_SLOTS);
   return {
-    open: ({ config, secrets, onChange }) =>
-      createServerConnection({
+    open: ({ config, secrets, onChange }) => {
+      const login = loginOf(config, deps);
+      return createServerConnection({
         serverId: config.id,
         address: addressOf(config),
         guard,
         hubSlots,
         logger,
         onChange,
-        redact: redactor(secrets),
+        redact: redactor(() => [...secrets, ...(login?.secrets() ?? [])]),
         ...(config.timeoutMs === undefined ? {} : { timeoutMs: config.timeoutMs }),
         ...(elicit === undefined ? {} : { elicit }),
-      }),
+        ...(login === undefined ? {} : { login }),
+      });
+    },
   };
+}
+
+/** A server whose configuration says how its callers show who they are has no need of another way. */
+function loginOf({ id, url, headers = {}, oauth }: MCPServerConfig, deps: ConnectorDeps): ServerLogin | undefined {
+  if (url === undefined || deps.logins === undefined) return undefined;
+  if (Object.keys(headers).some((name) => name.toLowerCase() === "authorization")) return undefined;
+  return createServerLogin({
+    serverId: id,
+    url,
+    store: deps.logins,
+    ...(oauth === undefined ? {} : { settings: oauth }),
+    ...(deps.desk === undefined ? {} : { desk: deps.desk }),
+  });
 }
 
 function addressOf({ id, command, args = [], env = {}, cwd, url, headers = {} }: MCPServerConfig): ServerAddress {
@@ -36,7 +60,11 @@ function addressOf({ id, command, args = [], env = {}, cwd, url, headers = {} }:
 /** Short values occur by chance in any text; hiding those would hide everything. */
 const MIN_SECRET_CHARS = 6;
 
-function redactor(secrets: readonly string[]): (text: string) => string {
-  const hidden = secrets.filter((secret) => secret.length >= MIN_SECRET_CHARS).sort((a, b) => b.length - a.length);
-  return (text) => hidden.reduce((shown, secret) => shown.replaceAll(secret, "[hidden]"), text);
+function redactor(secrets: () => readonly string[]): (text: string) => string {
+  return (text) => {
+    const hidden = secrets().filter((secret) => secret.length >= MIN_SECRET_CHARS);
+    return hidden
+      .sort((a, b) => b.length - a.length)
+      .reduce((shown, secret) => shown.replaceAll(secret, "[hidden]"), text);
+  };
 }

@@ -24,7 +24,7 @@ import { connectServer, type ConnectionOptions, type ServerEra, type ServerLink 
 import { listTools } from "./list-tools.ts";
 import { createServerLog } from "./server-log.ts";
 
-export type ServerConnectionDeps = Pick<ConnectionOptions, "address" | "guard" | "authProvider" | "elicit"> & {
+export type ServerConnectionDeps = Pick<ConnectionOptions, "address" | "guard" | "login" | "elicit"> & {
   readonly serverId: string;
   readonly timeoutMs?: number;
   readonly redact: (text: string) => string;
@@ -127,7 +127,7 @@ export function createServerConnection(deps: ServerConnectionDeps): McpConnectio
 
   /** Connected until it throws, which says why it is over. */
   async function serve(signal: AbortSignal, cameUp: () => void): Promise<void> {
-    const { address, guard, authProvider, elicit } = deps;
+    const { address, guard, login, elicit } = deps;
     const timeoutMs = deps.timeoutMs ?? START_TIMEOUT_MS;
     let refresh: () => void = () => undefined;
     const made = await connectServer({
@@ -139,7 +139,7 @@ export function createServerConnection(deps: ServerConnectionDeps): McpConnectio
       onToolsChanged: () => refresh(),
       onClosed: fell,
       ...(era === undefined ? {} : { era }),
-      ...(authProvider === undefined ? {} : { authProvider }),
+      ...(login === undefined ? {} : { login }),
       ...(elicit === undefined ? {} : { elicit }),
     });
     link = made;

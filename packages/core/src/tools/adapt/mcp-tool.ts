@@ -41,11 +41,32 @@ export function adaptMcpTool(tool: unknown, options: McpToolOptions): Tool {
       usesAI: false,
       ...(timeoutMs === undefined ? {} : { timeoutMs }),
       ...(estimatedEnergyCost === undefined ? {} : { estimatedEnergyUnits: estimatedEnergyCost }),
-      body: jsonSchemaBody({ parameters, outputSchema, rules: RULES, schemas: options.schemas }, ({ args }, run) =>
-        call(args, run),
+      body: takingNulls(
+        parameters,
+        jsonSchemaBody({ parameters, outputSchema, rules: RULES, schemas: options.schemas }, ({ args }, run) =>
+          call(args, run),
+        ),
       ),
     };
   });
+}
+
+/** Models say null for what they leave out; where a server's schema has no place for it, it is left out. */
+function takingNulls(parameters: JsonSchema, body: Tool["body"]): Tool["body"] {
+  const required = new Set(typeof parameters === "boolean" ? [] : ((parameters["required"] ?? []) as string[]));
+  return async () => {
+    const { validateArgs, ...rest } = await body();
+    return {
+      ...rest,
+      validateArgs: (args) => {
+        const asGiven = validateArgs(args);
+        if (asGiven.ok) return asGiven;
+        const said = Object.entries(args).filter(([name, value]) => value !== null || required.has(name));
+        const withoutNulls = validateArgs(Object.fromEntries(said));
+        return withoutNulls.ok ? withoutNulls : asGiven;
+      },
+    };
+  };
 }
 
 const KIND = "MCP tool";

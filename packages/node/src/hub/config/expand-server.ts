@@ -1,4 +1,4 @@
-import type { MCPServerConfig, WantedServer } from "@ergon/core";
+import type { MCPServerConfig, OAuthSettings, WantedServer } from "@ergon/core";
 
 /**
  * Puts values of the environment in the place of `${NAME}`. A name that is not set keeps the server from starting, and the
@@ -26,7 +26,15 @@ export function expandServer(
         return [name, value];
       }),
     );
-  const { command, args, env, url, headers, cwd } = config;
+  const expandOAuth = ({ clientId, clientSecret, privateKey, ...rest }: OAuthSettings): OAuthSettings => ({
+    ...rest,
+    ...(clientId === undefined ? {} : { clientId: expand(clientId) }),
+    ...expandAll({
+      ...(clientSecret === undefined ? {} : { clientSecret }),
+      ...(privateKey === undefined ? {} : { privateKey }),
+    }),
+  });
+  const { command, args, env, url, headers, oauth, cwd } = config;
   const expanded: MCPServerConfig = {
     ...config,
     ...(command === undefined ? {} : { command: expand(command) }),
@@ -34,6 +42,7 @@ export function expandServer(
     ...(env === undefined ? {} : { env: expandAll(env) }),
     ...(url === undefined ? {} : { url: expand(url) }),
     ...(headers === undefined ? {} : { headers: expandAll(headers) }),
+    ...(oauth === undefined ? {} : { oauth: expandOAuth(oauth) }),
     ...(cwd === undefined ? {} : { cwd: expand(cwd) }),
   };
   const names = [...missing].map((name) => `\${${name}}`).join(", ");

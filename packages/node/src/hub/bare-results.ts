@@ -1,0 +1,23 @@
+import type { Transport } from "@modelcontextprotocol/client";
+
+type Handler = NonNullable<Transport["onmessage"]>;
+
+/**
+ * A result that does not say whether it is complete is complete, as the protocol has it. The SDK refuses such results of
+ * servers on the newer protocol, and a call that worked would count as lost.
+ */
+export function takeBareResults(transport: Transport): void {
+  let handler = transport.onmessage;
+  Object.defineProperty(transport, "onmessage", {
+    configurable: true,
+    get: () => handler,
+    set: (next: Handler | undefined) => {
+      handler = next === undefined ? undefined : (message, extra) => next(completed(message), extra);
+    },
+  });
+}
+
+function completed(message: Parameters<Handler>[0]): Parameters<Handler>[0] {
+  if (!("result" in message) || "resultType" in message.result) return message;
+  return { ...message, result: { ...message.result, resultType: "complete" } };
+}
