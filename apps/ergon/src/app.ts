@@ -16,6 +16,8 @@ export type App = {
   readonly settings: Settings;
   /** Where data tools may read. */
   readonly dataRoots: readonly string[];
+  /** Whether there is a configuration of MCP servers: then there may be more tools than are known here. */
+  readonly hasServers: () => boolean;
   readonly model: ModelChoice;
   readonly logger: Logger;
   readonly capabilities: () => Promise<Capabilities>;
@@ -26,6 +28,8 @@ export type App = {
     readonly args: JsonObject;
     readonly role?: string;
   }) => Promise<void>;
+  /** Makes the tools of MCP servers known here that a plan names, so that it can be checked; they are not for calling. */
+  readonly knowTools: (plan: unknown) => Promise<void>;
   /** Walks a plan with simulated effects; no data folder is made or asked. */
   readonly dryRun: DryRun;
   /** The data folder at work: ours, or through the process that owns it. Entered once; `leave` lets it be entered anew. */

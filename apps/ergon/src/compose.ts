@@ -20,6 +20,8 @@ import {
   inspectSupabase,
   processEnvironment,
   readSettings,
+  type SettingName,
+  type Settings,
   type SettingValues,
   type SharedModules,
 } from "@ergon/node";
@@ -38,13 +40,15 @@ export type ComposeOptions = {
 };
 
 export function compose({ flags, home, version }: ComposeOptions): App {
-  const { data, capabilities: folders } = flags;
-  const settings = readSettings({ flags: { data, capabilities: folders }, ...processEnvironment() });
+  const { data, capabilities: folders, mcpConfig } = flags;
+  const environment = processEnvironment();
+  const settings = readSettings({ flags: { data, capabilities: folders, mcpConfig }, ...environment });
   const { values } = settings;
   const clock = createSystemClock();
   const ids = createIds({ clock });
   const logger = createPinoLogger({ level: values.log, write: (line) => void process.stderr.write(line) });
-  const costs = createCostModel();
+  let usualUnits: ((toolId: string) => number | undefined) | undefined;
+  const costs = createCostModel({ usualUnits: (toolId) => usualUnits?.(toolId) });
   const registry = new ToolRegistry({ costs });
   const sandbox = lazySandbox(async () => {
     const { openSandbox } = await import("./open-sandbox.ts");
@@ -70,10 +74,12 @@ export function compose({ flags, home, version }: ComposeOptions): App {
     return loadCapabilities({ registry, named: values.capabilities, packs, shared });
   });
   const plans = once(async () => (await import("./plan-shelf.ts")).gatherPlans(await capabilities()));
+  const servers = { path: values.mcpConfig, isNamed: isNamed(settings, "mcpConfig") };
   let workplace: Workplace | undefined;
 
-  return {
+  const app: App = {
     settings,
+    hasServers: () => existsSync(servers.path),
     dataRoots,
     model: models.choice,
     logger,
@@ -90,11 +96,17 @@ export function compose({ flags, home, version }: ComposeOptions): App {
       const checked = await gate.check({ ...call, caller, context: {} });
       if (checked.kind !== "denied") return;
       const ownerMayKnow =
-        checked.error.code === "tool_not_found" && (await inspectData(values.data)).state === "owned";
+        checked.error.code === "tool_not_found" &&
+        (existsSync(servers.path) || (await inspectData(values.data)).state === "owned");
       if (!ownerMayKnow) throw thrownFrom(checked.error);
     },
-    dryRun: async (request) => {
+    knowTools: async (plan) => {
+      const { knowTools } = await import("./hub/hub-tools.ts");
       await capabilities();
+      await knowTools(app, registry, typeof plan === "string" ? (await plans()).get(plan) : plan);
+    },
+    dryRun: async (request) => {
+      await app.knowTools(request.plan);
       const { createDryRun } = await import("@ergon/core");
       return createDryRun({ gate, registry, plans: await plans(), clock, ids })(request);
     },
@@ -108,8 +120,14 @@ export function compose({ flags, home, version }: ComposeOptions): App {
       const memoryState = () => createMemoryStateStore({ logger });
       const open = () => openData({ values, logger, memoryState, supabase });
       const books = await plans();
+      const hub = {
+        config: servers,
+        environment: environment.env,
+        costs,
+        onLearned: (learned: typeof usualUnits) => void (usualUnits = learned),
+      };
       workplace = await enterWorkplace(
-        { values, version, registry, gate, models, plans: books, clock, ids, logger, open },
+        { values, version, registry, gate, models, plans: books, clock, ids, logger, open, hub },
         entrance,
       );
       return workplace;
@@ -135,6 +153,7 @@ export function compose({ flags, home, version }: ComposeOptions): App {
       await sandbox.close();
     },
   };
+  return app;
 
   async function localSandbox(): Promise<Sandbox> {
     const { createLocalSandbox } = await import("@ergon/node");
@@ -146,6 +165,11 @@ export function compose({ flags, home, version }: ComposeOptions): App {
     workplace = undefined;
     await left?.close();
   }
+}
+
+/** A person chose it; it is not only where such a thing would be. */
+function isNamed({ entries }: Settings, setting: SettingName): boolean {
+  return entries.find(({ name }) => name === setting)?.source !== "default";
 }
 
 function isBuilt(home: string): boolean {

@@ -8,6 +8,7 @@ export type GlobalFlags = {
   readonly json?: boolean;
   readonly data?: string;
   readonly capabilities?: readonly string[];
+  readonly mcpConfig?: string;
 };
 
 export type ProgramOptions = {
@@ -35,6 +36,7 @@ export async function runProgram(argv: readonly string[], options: ProgramOption
   addServe(program, run);
   addSandbox(program, run);
   addMcp(program, run);
+  addServers(program, run);
   addTokens(program, run);
   addDoctor(program, run);
   for (const name of LATER_COMMANDS) addLater(program, name);
@@ -48,6 +50,17 @@ export async function runProgram(argv: readonly string[], options: ProgramOption
   return exit;
 }
 
+type AddServerFlags = {
+  url?: string;
+  name?: string;
+  env?: readonly string[];
+  header?: readonly string[];
+  cwd?: string;
+  timeoutMs?: string;
+  trusted?: boolean;
+  disabled?: boolean;
+};
+
 type Run = (start: (context: CommandContext) => Promise<ExitCode>) => Promise<void>;
 
 function createProgram({ version, write }: ProgramOptions): Command {
@@ -60,6 +73,7 @@ function createProgram({ version, write }: ProgramOptions): Command {
     .option("--json", "answer with one JSON document on stdout")
     .option("--data <dir>", "the data folder (default: ./.ergon, or ERGON_DATA)")
     .option("--capabilities <dir>", "a folder with your own tools, actions and plans; may be repeated", collect)
+    .option("--mcp-config <file>", "the MCP servers to connect to (default: ./mcp-servers.json, or MCP_CONFIG_PATH)")
     .configureHelp({ showGlobalOptions: true })
     .configureOutput({ writeOut: write, writeErr: () => undefined })
     .exitOverride()
@@ -366,6 +380,65 @@ function group(
       if (word === undefined && parts.plain !== undefined) return parts.plain();
       const given = word === undefined ? name : `${name} ${word}`;
       throw await unknownCommand(given, word ?? "", parts.words);
+    });
+}
+
+function addServers(program: Command, run: Run): void {
+  type Servers = typeof import("./commands/servers.ts");
+  const command = (start: (servers: Servers, context: CommandContext) => Promise<ExitCode>) =>
+    run(async (context) => start(await import("./commands/servers.ts"), context));
+  const list = () => command((servers, context) => servers.listServers(context));
+  const servers = group(program, "servers", "the MCP servers that Ergon is a client of", {
+    words: ["list", "add", "remove", "test", "approve", "import", "stats", "search"],
+    usage: "[list | add <id> | remove <id> | test <id> | approve <id> | import <file> | stats] [options]",
+    plain: list,
+  });
+  servers.command("list").description("list the servers with how they are").action(list);
+  const collect = (given: string, earlier: readonly string[] = []) => [...earlier, given];
+  servers
+    .command("add")
+    .argument("<id>", "a short name; its tools are called <id>_<tool>")
+    .argument("[command...]", "after --: the command that starts it, with its arguments")
+    .description("add a server to the configuration and start it")
+    .usage("<id> [options] (-- <command...> | --url <url>)")
+    .option("--url <url>", "reach it over HTTP instead of starting it")
+    .option("--name <name>", "what its tools' names begin with, if not the id")
+    .option(
+      "--env <name=value>",
+      "a variable for it; may be repeated; \\${NAME} takes it from the environment",
+      collect,
+    )
+    .option("--header <name:value>", "a header for --url; may be repeated", collect)
+    .option("--cwd <dir>", "the folder it is started in")
+    .option("--timeout-ms <n>", "how long it may take to start, and to answer")
+    .option("--trusted", "believe what it says of its tools: which only read, which may be repeated")
+    .option("--disabled", "keep it, and do not start it")
+    .action((id: string, words: readonly string[], options: AddServerFlags) =>
+      command((commands, context) => commands.addServer(context, { id, words, ...options })),
+    );
+  const byId = (name: "remove" | "test" | "approve", description: string) =>
+    servers
+      .command(name)
+      .argument("<id>", "the server's id")
+      .description(description)
+      .action((id: string) => command((commands, context) => commands[`${name}Server`](context, id)));
+  byId("remove", "stop a server and take it out of the configuration");
+  byId("test", "start a server once and say what it has; exit 1 when it cannot be reached");
+  byId("approve", "let a server start that was found in the working folder");
+  servers
+    .command("import")
+    .argument("<file>", "a configuration of Claude, Cursor or VS Code")
+    .description("add the servers of another program's configuration")
+    .action((file: string) => command((commands, context) => commands.importFrom(context, file)));
+  servers
+    .command("stats")
+    .description("calls, failures, times and energy of servers' tools")
+    .action(() => command((commands, context) => commands.showStats(context)));
+  servers
+    .command("search", { hidden: true })
+    .argument("[words...]")
+    .action(async () => {
+      throw await later("ergon servers search");
     });
 }
 

@@ -1,4 +1,4 @@
-import { createIds, createSystemClock, createToolGate, silentLogger, ToolRegistry } from "@ergon/core";
+import { createCostModel, createIds, createSystemClock, createToolGate, silentLogger, ToolRegistry } from "@ergon/core";
 import { readSettings } from "@ergon/node";
 import { describe, expect, it } from "vitest";
 import { chooseModels } from "./choose-models.ts";
@@ -60,6 +60,12 @@ function parts(open: () => OpenedData | undefined): WorkplaceParts {
     clock,
     ids: createIds({ clock }),
     logger: silentLogger,
+    hub: {
+      config: { path: values.mcpConfig, isNamed: false },
+      environment: {},
+      costs: createCostModel(),
+      onLearned: () => undefined,
+    },
     open: async () => open() ?? owned(),
   };
 }

@@ -27,6 +27,7 @@ import {
   type RefinementLoops,
   type ToolGate,
   type ToolRegistry,
+  type ToolSummary,
   toErgonError,
   validatePlan,
 } from "@ergon/core";
@@ -35,19 +36,23 @@ import {
   callRemoteTool,
   createRemoteEngine,
   createRemoteLoops,
+  createRemoteServers,
   createRemoteTokens,
   FIRST_PRINCIPAL,
   folderOwned,
+  listRemoteTools,
   newSecret,
   openTokenBook,
   readFirstToken,
   type RemoteTarget,
+  type ServersDesk,
   type SettingValues,
   type TokenBook,
   type TokenDesk,
 } from "@ergon/node";
 import type { Models } from "./choose-models.ts";
 import { callDirectly } from "./direct-call.ts";
+import { type HubParts, openHub } from "./hub/open-hub.ts";
 import { createHttpServer, type HttpServer, reachableHere } from "./http/server.ts";
 import { keepLoops } from "./keep-loops.ts";
 import { makeLoop } from "./make-loop.ts";
@@ -72,6 +77,10 @@ export type Workplace = {
   /** By whoever typed it: it counts as approved. */
   readonly callTool: (call: TypedCall) => Promise<Json>;
   readonly tokens: TokenDesk;
+  /** The MCP servers of the hub. */
+  readonly servers: ServersDesk;
+  /** Every tool, those of the hub's servers included. */
+  readonly tools: () => Promise<readonly ToolSummary[]>;
   readonly close: () => Promise<void>;
 };
 
@@ -95,6 +104,8 @@ export type WorkplaceParts = {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly logger: Logger;
+  /** For the folder's MCP servers, when it becomes ours. */
+  readonly hub: Pick<HubParts, "config" | "environment" | "costs" | "onLearned">;
   /** Takes the folder; says who has it when another does. */
   readonly open: () => Promise<OpenedData>;
   /** How long an owner that does not listen is waited for. */
@@ -104,6 +115,8 @@ export type WorkplaceParts = {
 export type Entrance = {
   /** Whether to take up unfinished sessions when the folder becomes ours: not for a look. */
   readonly recover: boolean;
+  /** This process goes on until it is stopped: what is kept running is started now, not when it is needed. */
+  readonly stays?: boolean;
   /** Where to listen; loopback and a free port by default. */
   readonly listen?: {
     readonly host: string;
@@ -135,6 +148,8 @@ function visit(target: RemoteTarget): Workplace {
     isOwner: false,
     callTool: ({ progress: _unheard, ...call }) => callRemoteTool(target, { ...call, owner: FIRST_PRINCIPAL }),
     tokens: createRemoteTokens(target, FIRST_PRINCIPAL),
+    servers: createRemoteServers(target, FIRST_PRINCIPAL),
+    tools: () => listRemoteTools(target, FIRST_PRINCIPAL),
     close: () => Promise.resolve(),
   };
 }
@@ -144,9 +159,11 @@ async function own(
   data: Extract<OpenedData, { kind: "opened" }>,
   entrance: Entrance,
 ): Promise<Workplace> {
-  const { values, registry, gate, models, clock, ids, logger, plans } = parts;
+  const { values, registry, models, clock, ids, logger, plans } = parts;
   const infrastructure = infrastructureOf(data, models);
-  const engine = createEngine({
+  const hub = await openHub(hubParts(parts, data));
+  const gate = hub.gate(parts.gate);
+  const bare = createEngine({
     store: data.state,
     blobs: data.blobs,
     gate,
@@ -159,6 +176,7 @@ async function own(
     fsyncEveryStep: values.fsync === "always",
     supervised: true,
   });
+  const engine = hub.engine(bare, plans.get);
   const supervisor = createSupervisor({
     store: data.state,
     engine,
@@ -170,7 +188,11 @@ async function own(
     ...(models.model === undefined ? {} : { repairer: createModelRepairer({ model: models.model }) }),
   });
   const { loops, tellAll } = keepLoops({ data, values, clock, logger });
-  const ask = makeLoop({ data, engine, registry, gate, models, infrastructure, clock, ids, logger });
+  const turn = makeLoop({ data, engine, registry, gate, models, infrastructure, clock, ids, logger });
+  const ask: typeof turn = async (request, options) => {
+    await hub.everything();
+    return turn(request, options);
+  };
   let server: HttpServer | undefined;
   const close = async (): Promise<void> => {
     try {
@@ -182,6 +204,9 @@ async function own(
       tellAll();
       await engine.close({ graceMs: DRAIN_MS });
     } finally {
+      await hub.close().catch((thrown: unknown) => {
+        logger.error({ error: toErgonError(thrown, "internal").toJSON() }, "The MCP servers could not be ended.");
+      });
       await data.close();
     }
   };
@@ -191,7 +216,9 @@ async function own(
     const firstToken = entrance.listen?.firstToken ?? (await readFirstToken(values.data));
     const tokens = await openTokenBook({ dataFolder: values.data, firstToken, localToken, clock });
     server = createHttpServer({
-      ...shelves(parts, engine, data),
+      ...shelves({ ...parts, gate }, engine, data),
+      servers: hub.desk,
+      hubStats: hub.stats,
       loops,
       ask,
       mcp: ownMcp({ ...parts, engine, loops, watchEvents: data.state.watch }),
@@ -208,6 +235,7 @@ async function own(
     supervisor.start({ catchUp: entrance.recover });
     if (entrance.recover) recoverBehind(engine, logger);
     ready.now = true;
+    if (entrance.stays === true) hub.start();
     return {
       engine,
       loops,
@@ -228,12 +256,36 @@ async function own(
         return output;
       },
       tokens: deskOf(tokens, localToken),
+      servers: hub.desk,
+      tools: async () => {
+        await hub.everything();
+        return registry.summaries();
+      },
       close,
     };
   } catch (thrown) {
     await close();
     throw thrown;
   }
+}
+
+function hubParts(
+  { hub, values, registry, clock, logger }: WorkplaceParts,
+  { state }: Extract<OpenedData, { kind: "opened" }>,
+): HubParts {
+  return {
+    ...hub,
+    dataFolder: values.data,
+    isKept: values.store !== "memory:",
+    registry,
+    clock,
+    logger,
+    tell: (events) => {
+      state.commit({ sessionId: "", owner: FIRST_PRINCIPAL, events }).catch((thrown: unknown) => {
+        logger.warn({ error: toErgonError(thrown, "store_unavailable").toJSON() }, "A server's change was not told.");
+      });
+    },
+  };
 }
 
 /** What actions get beside their args and the context. */

@@ -16,10 +16,14 @@ export { ErrorRecord, Problem } from "./schema/error.ts";
 export { EventType, NewEvent, StoredEvent } from "./schema/event.ts";
 export { canonicalJson, sha256Hex } from "./schema/hash.ts";
 export {
+  HubServerStatus,
+  HubStats,
+  HubToolStats,
   MCPServerConfig,
   MCPServersFile,
   MCPTool,
   ServerStatus,
+  ServerTest,
   SubAgentMessage,
   SubAgentRequest,
   SubAgentStatus,
@@ -335,13 +339,9 @@ export { matchesGlob } from "./hub/glob.ts";
 export { showHidden } from "./hub/hidden-text.ts";
 export { type PauseMode, SUB_AGENT_TOOLS, type SubAgent } from "./hub/sub-agent.ts";
 export { hubToolName, nameTools, refuseSharedPart, serverPart } from "./hub/names.ts";
-export {
-  type ClientManagerDeps,
-  type HubChange,
-  type HubServerStatus,
-  MCPClientManager,
-  type WantedServer,
-} from "./hub/client-manager.ts";
+export { type ClientManagerDeps, type HubChange, MAX_SERVERS, MCPClientManager } from "./hub/client-manager.ts";
+export type { HubInvocation } from "./hub/hub-tool.ts";
+export type { WantedServer } from "./hub/place.ts";
 export type {
   ConnectionReport,
   ConnectionState,

@@ -46,6 +46,7 @@ export async function checkPlan({ terminal, compose }: CommandContext, file: str
   const document = await readPlanDocument(file);
   if ("problem" in document)
     throw planError("plan_invalid", `${file}: ${document.problem.reason}`, { details: { file } });
+  await app.knowTools(document.value);
   const { ok, problems, estimate } = validatePlan(document.value, { registry });
   if (terminal.json) terminal.printJson({ ok, problems, estimate });
   else printReport(terminal, file, { ok, problems, estimate });

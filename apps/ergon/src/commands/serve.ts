@@ -20,7 +20,7 @@ export async function serve(
       throw usageError("usage", `Listening on ${host} needs a token (--token or ERGON_TOKEN) and ERGON_ALLOWED_HOSTS.`);
     }
     const listen = { host, port, allowedHosts, ...(firstToken === undefined ? {} : { firstToken }) };
-    const { url } = await app.enter({ recover: true, listen });
+    const { url } = await app.enter({ recover: true, stays: true, listen });
     terminal.print(`ready ${url}`);
     terminal.note(whatNext(url, firstToken === undefined ? `$(cat ${values.data}/token)` : "YOUR_TOKEN"));
     endsByStopping();

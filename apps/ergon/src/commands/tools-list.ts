@@ -1,13 +1,16 @@
 import type { CommandContext } from "../command-context.ts";
 import { EXIT, type ExitCode } from "../exit-codes.ts";
 import { noteProblems } from "../output/note-problems.ts";
+import { hubTools } from "../hub/hub-tools.ts";
 import { oneLine } from "../output/printable.ts";
 import { table } from "../output/table.ts";
 
 export async function listTools({ terminal, compose }: CommandContext): Promise<ExitCode> {
   const app = await compose();
   const { registry, problems } = await app.capabilities();
-  const items = registry.summaries();
+  const here = registry.summaries();
+  const there = (await hubTools(app)).filter(({ id }) => !here.some((tool) => tool.id === id));
+  const items = [...here, ...there].sort((a, b) => (a.id < b.id ? -1 : 1));
   if (terminal.json) {
     terminal.printJson({ items, problems });
     return EXIT.ok;

@@ -1,6 +1,7 @@
 import type { JsonSchema } from "@ergon/core";
 import type { CommandContext } from "../command-context.ts";
 import { EXIT, type ExitCode } from "../exit-codes.ts";
+import { hubTools } from "../hub/hub-tools.ts";
 import { describeSchema, describeType } from "../output/describe-schema.ts";
 import { oneLine, printable } from "../output/printable.ts";
 import { table } from "../output/table.ts";
@@ -9,7 +10,8 @@ import type { Terminal } from "../output/terminal.ts";
 export async function showTool({ terminal, compose }: CommandContext, id: string): Promise<ExitCode> {
   const app = await compose();
   const { registry } = await app.capabilities();
-  const tool = registry.summary(id);
+  const there = registry.has(id) ? undefined : (await hubTools(app)).find((found) => found.id === id);
+  const tool = there ?? registry.summary(id);
   if (terminal.json) {
     terminal.printJson(tool);
     return EXIT.ok;

@@ -1,4 +1,4 @@
-import { isoTime, planError } from "@ergon/core";
+import { HubStats, isoTime, planError } from "@ergon/core";
 import { z } from "zod";
 import type { HttpParts } from "./http-parts.ts";
 import type { EventStreams } from "./event-streams.ts";
@@ -14,9 +14,10 @@ const Stats = z.object({
   eventStreams: z.int(),
   tools: z.int(),
   plans: z.int(),
+  hub: HubStats.describe("calls of MCP servers' tools, and what was learned from them"),
 });
 
-type Parts = Pick<HttpParts, "activeRuns" | "isReady" | "clock" | "version" | "tools" | "plans"> & {
+type Parts = Pick<HttpParts, "activeRuns" | "isReady" | "clock" | "version" | "tools" | "plans" | "hubStats"> & {
   readonly streams: EventStreams;
   readonly metrics: Metrics;
   readonly isDraining: () => boolean;
@@ -55,7 +56,7 @@ export function healthRoutes(parts: Parts): readonly Route[] {
       summary: "What the server is busy with",
       access: "agent",
       answers: { 200: { description: "Figures", schema: Stats } },
-      handle: () => ({
+      handle: async () => ({
         status: 200,
         body: {
           version: parts.version,
@@ -65,6 +66,7 @@ export function healthRoutes(parts: Parts): readonly Route[] {
           eventStreams: parts.streams.count(),
           tools: parts.tools.list().length,
           plans: parts.plans.list().length,
+          hub: (await parts.hubStats()) ?? { servers: [], tools: [] },
         },
       }),
     }),

@@ -5,6 +5,7 @@ import type {
   DryRun,
   Engine,
   EventQuery,
+  HubStats,
   Json,
   JsonObject,
   Logger,
@@ -17,7 +18,7 @@ import type {
   StoredEvent,
   ToolSummary,
 } from "@ergon/core";
-import type { TokenBook } from "@ergon/node";
+import type { ServersDesk, TokenBook } from "@ergon/node";
 import type { McpHost } from "../mcp/mcp-host.ts";
 import type { RequestLimits } from "./limits.ts";
 import type { StreamTimes } from "./event-streams.ts";
@@ -33,6 +34,9 @@ export type HttpParts = {
   /** Loaded with the first MCP request. */
   readonly mcp: () => Promise<McpHost>;
   readonly tokens: TokenBook;
+  readonly servers: ServersDesk;
+  /** Undefined where there are no servers. */
+  readonly hubStats: () => Promise<HubStats | undefined>;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly version: string;

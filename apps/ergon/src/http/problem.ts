@@ -35,6 +35,7 @@ const STATUS: Readonly<Record<string, number>> = {
   blob_not_found: 404,
   token_not_found: 404,
   loop_not_found: 404,
+  server_not_found: 404,
 
   method_not_allowed: 405,
 
@@ -51,6 +52,7 @@ const STATUS: Readonly<Record<string, number>> = {
   token_exists: 409,
   token_limit: 409,
   loop_already_exists: 409,
+  server_duplicate: 409,
 
   body_too_large: 413,
   blob_too_large: 413,
@@ -69,10 +71,13 @@ const STATUS: Readonly<Record<string, number>> = {
   args_invalid: 422,
   context_missing: 422,
   loop_validation: 422,
+  server_config_invalid: 422,
+  server_name_invalid: 422,
 
   engine_busy: 429,
   rate_limited: 429,
   too_many_requests: 429,
+  server_busy: 429,
   energy_exhausted: 429,
 
   not_available: 501,
@@ -80,12 +85,15 @@ const STATUS: Readonly<Record<string, number>> = {
   tool_failed: 502,
   output_invalid: 502,
   outcome_unknown: 502,
+  server_refused: 502,
+  answer_lost: 502,
 
   engine_stopping: 503,
   store_unavailable: 503,
   store_closed: 503,
   loop_state: 503,
   folder_owned: 503,
+  server_down: 503,
 
   tool_timeout: 504,
 };

@@ -7,6 +7,7 @@ import {
   type BlobStore,
   type Clock,
   type Commit,
+  createCostModel,
   createDryRun,
   type CommitReceipt,
   createLoopIds,
@@ -27,6 +28,7 @@ import {
 } from "@ergon/core";
 import { openTokenBook, type TokenBook } from "@ergon/node";
 import { callDirectly } from "../direct-call.ts";
+import { type Hub, openHub } from "../hub/open-hub.ts";
 import { composeMcpHost } from "../mcp/compose-host.ts";
 import type { HttpParts } from "./http-parts.ts";
 import { createHttpServer, type HttpServer } from "./server.ts";
@@ -82,7 +84,19 @@ export async function serve(
   const folder = mkdtempSync(join(tmpdir(), "ergon-http-"));
   const { clock } = world;
   const tokens = await openTokenBook({ dataFolder: folder, firstToken: FIRST_TOKEN, localToken: LOCAL_TOKEN, clock });
-  const server = createHttpServer({ ...partsOf(world, tokens), ...options });
+  const hub = await openHub({
+    config: { path: join(folder, "mcp-servers.json"), isNamed: true },
+    dataFolder: folder,
+    isKept: false,
+    environment: { XDG_STATE_HOME: join(folder, "state") },
+    registry: world.registry,
+    costs: createCostModel(),
+    clock,
+    logger: silentLogger,
+    tell: () => undefined,
+    onLearned: () => undefined,
+  });
+  const server = createHttpServer({ ...partsOf(world, tokens, hub), ...options });
   const url = await server.listen("127.0.0.1", 0);
   const ask: Served["ask"] = async (method, path, { token = FIRST_TOKEN, body, raw, headers } = {}) => {
     const sent = raw ?? (body === undefined ? undefined : JSON.stringify(body));
@@ -111,12 +125,13 @@ export async function serve(
     },
     close: async () => {
       await server.close();
+      await hub.close();
       rmSync(folder, { recursive: true, force: true });
     },
   };
 }
 
-function partsOf(world: ServedWorld, tokens: TokenBook): HttpParts {
+function partsOf(world: ServedWorld, tokens: TokenBook, hub: Hub): HttpParts {
   const { engine, store, blobs, gate, registry, plans, clock, ids } = world;
   const loops = createRefinementLoops({
     store: createMemoryLoopStore({ keepPerOwner: 10 }),
@@ -169,6 +184,8 @@ function partsOf(world: ServedWorld, tokens: TokenBook): HttpParts {
         reach: (_, work) => work({ engine, loops }),
       }),
     tokens,
+    servers: hub.desk,
+    hubStats: hub.stats,
     clock,
     logger: silentLogger,
     version: "0.0.0",

@@ -31,6 +31,7 @@ import { openApiRoute } from "./openapi.ts";
 import { planRoutes } from "./plans.ts";
 import { httpError } from "./problem.ts";
 import type { Route } from "./route.ts";
+import { serverRoutes } from "./servers.ts";
 import { sessionRoutes } from "./sessions.ts";
 import { tokenRoutes } from "./tokens.ts";
 import { toolRoutes } from "./tools.ts";
@@ -64,6 +65,7 @@ export function createHttpServer(parts: HttpParts): HttpServer {
     ...loopRoutes(parts.loops),
     ...askRoutes(parts),
     ...tokenRoutes(parts.tokens),
+    ...serverRoutes(parts.servers),
     ...healthRoutes({ ...parts, streams, metrics, isDraining }),
     ...laterRoutes(),
   ];

@@ -18,7 +18,7 @@ export type OwnerReach = {
 export function reachThroughOwner(app: App): OwnerReach {
   let entered: Promise<Workplace> | undefined;
   const enter = (): Promise<Workplace> => {
-    entered ??= app.enter({ recover: true }).catch((error: unknown) => {
+    entered ??= app.enter({ recover: true, stays: true }).catch((error: unknown) => {
       entered = undefined;
       throw error;
     });
@@ -29,7 +29,7 @@ export function reachThroughOwner(app: App): OwnerReach {
     if (before === undefined || (await before) !== workplace || entered !== before) return;
     entered = app
       .leave()
-      .then(() => app.enter({ recover: true }))
+      .then(() => app.enter({ recover: true, stays: true }))
       .catch((error: unknown) => {
         entered = undefined;
         throw error;

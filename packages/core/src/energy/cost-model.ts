@@ -16,6 +16,11 @@ export type CostModel = {
   readonly estimateSubAgent: (type: SubAgentRequest["type"]) => number;
 };
 
+export type CostModelOptions = {
+  /** What earlier calls of a tool have cost; undefined where there were none. */
+  readonly usualUnits?: (toolId: string) => number | undefined;
+};
+
 /** First guesses: half a second of a tool's own work, five seconds where a model is asked. */
 const TOOL_GUESS_UNITS = 1;
 const MODEL_GUESS_UNITS = 10;
@@ -29,11 +34,14 @@ const SUB_AGENT_GUESS_UNITS: Readonly<Record<SubAgentRequest["type"], number>> =
   remove_server: 3.5,
 };
 
-/** A tool's own price where it has one, else two units a second; estimates are the authors' and the spec's. */
-export function createCostModel(): CostModel {
+/**
+ * A tool's own price where it has one, else two units a second. Estimates are what calls of it usually cost, where that
+ * is known, then the authors' and the spec's.
+ */
+export function createCostModel({ usualUnits }: CostModelOptions = {}): CostModel {
   return {
-    estimateTool: ({ energyUnits, estimatedEnergyUnits, usesAI }) =>
-      energyUnits ?? estimatedEnergyUnits ?? (usesAI ? MODEL_GUESS_UNITS : TOOL_GUESS_UNITS),
+    estimateTool: ({ id, energyUnits, estimatedEnergyUnits, usesAI }) =>
+      energyUnits ?? usualUnits?.(id) ?? estimatedEnergyUnits ?? (usesAI ? MODEL_GUESS_UNITS : TOOL_GUESS_UNITS),
     settleTool: ({ energyUnits }, durationMs) => energyUnits ?? unitsForDuration(durationMs),
     estimateSubAgent: (type) => SUB_AGENT_GUESS_UNITS[type],
   };

@@ -5,33 +5,29 @@
  * 1  Nothing waits for a slow server: servers start side by side, at most so many at once.
  * 2  The registry holds exactly the tools that wanted servers list; a tool that did not change is not touched.
  * 3  A server or a tool that cannot be taken in is told of in the server's status and disturbs no other.
+ * 4  A server starts when it is first needed, or with all the others when that is asked for.
  */
-import { toErgonError } from "../errors/ergon-error.ts";
+import type { CostModel } from "../energy/cost-model.ts";
+import { type ErgonError, toErgonError } from "../errors/ergon-error.ts";
 import { hubError } from "../errors/hub.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Logger } from "../ports/logger.ts";
-import type { ConnectionReport, ConnectionState, McpConnection, McpConnector } from "../ports/mcp-connector.ts";
-import { MCPServerConfig, type MCPTool, type ServerStatus } from "../schema/hub.ts";
+import type { ConnectionReport, McpConnection, McpConnector } from "../ports/mcp-connector.ts";
+import { type HubServerStatus, MCPServerConfig, type MCPTool } from "../schema/hub.ts";
 import { didYouMean } from "../schema/suggest.ts";
 import type { ToolRegistry } from "../tools/registry.ts";
-import type { Tool } from "../tools/tool.ts";
-import { hubTool, type HubTool } from "./hub-tool.ts";
-import { nameTools, refuseSharedPart, serverPart } from "./names.ts";
+import type { HubInvocation } from "./hub-tool.ts";
+import { refuseSharedPart, serverPart } from "./names.ts";
+import { absenceOf, MAX_STATUS_ERRORS, type Place, runsAlike, statusOf, type WantedServer } from "./place.ts";
+import { registerTools } from "./register-tools.ts";
 
-const MAX_SERVERS = 200;
+export const MAX_SERVERS = 200;
 /** So many servers are started at once; the rest wait their turn. */
-const START_CONCURRENCY = 8;
+export const START_CONCURRENCY = 8;
+/** One that takes longer than this to start no longer keeps the next from starting. */
+const SLOW_START_MS = 5_000;
 /** How long a repeated call waits for a server that fell. */
 const BACK_PATIENCE_MS = 15_000;
-const MAX_STATUS_ERRORS = 20;
-
-/** Spec 5's status, and what people ask next. */
-export type HubServerStatus = ServerStatus & {
-  readonly state: ConnectionState | "disabled";
-  readonly nextTryAt?: string;
-  readonly protocol?: "legacy" | "modern";
-  readonly version?: string;
-};
 
 export type HubChange =
   | { readonly kind: "server"; readonly status: HubServerStatus }
@@ -47,31 +43,19 @@ export type ClientManagerDeps = {
   readonly registry: Pick<ToolRegistry, "register" | "unregister">;
   readonly clock: Clock;
   readonly logger: Logger;
-  readonly estimateUnits?: (tool: Tool) => number;
+  readonly costs?: CostModel;
   readonly onChange?: (change: HubChange) => void;
-};
-
-/** One server's place in the hub. Its secrets are what its configuration's references stand for. */
-export type WantedServer = {
-  readonly config: MCPServerConfig;
-  readonly secrets?: readonly string[];
-  readonly problem?: string;
-};
-
-type Place = {
-  readonly wanted: WantedServer;
-  readonly part: string;
-  readonly connection: McpConnection | undefined;
-  /** By name, what of it is in the registry. */
-  readonly registered: Map<string, HubTool>;
-  refusals: readonly string[];
+  /** Told of each call once it is over. */
+  readonly onInvoked?: (invocation: HubInvocation) => void;
 };
 
 export class MCPClientManager {
   readonly #deps: ClientManagerDeps;
   readonly #places = new Map<string, Place>();
+  readonly #refused = new Map<string, HubServerStatus>();
   readonly #queue: McpConnection[] = [];
   #starting = 0;
+  #isEager = false;
 
   constructor(deps: ClientManagerDeps) {
     this.#deps = deps;
@@ -79,19 +63,54 @@ export class MCPClientManager {
 
   /** Takes these servers in and begins to start them; resolves when each is ready or has failed once. */
   async initialize(servers: readonly (MCPServerConfig | WantedServer)[]): Promise<void> {
-    const connections = servers.map((server) => {
+    await this.setServers(servers);
+    await this.startAll();
+  }
+
+  /** From now on these are the servers, and no others. One that goes on as it was is not touched. */
+  async setServers(servers: readonly (MCPServerConfig | WantedServer)[]): Promise<void> {
+    const wanted = new Map(servers.map(wantedServer).map((server) => [server.config.id, server]));
+    const gone = [...this.#places.values()].filter((place) => !this.#keep(place, wanted.get(place.wanted.config.id)));
+    this.#refused.clear();
+    await Promise.all(gone.map(({ wanted: { config } }) => this.removeServer(config.id)));
+    for (const server of wanted.values()) {
+      if (this.#places.has(server.config.id)) continue;
       try {
-        return this.#take(wantedServer(server));
+        this.#take(server);
       } catch (thrown) {
         // One that cannot be taken in is no reason to do without the others.
-        this.#deps.logger.warn(
-          { reason: toErgonError(thrown, "server_config_invalid").message },
-          "a server was refused",
-        );
-        return undefined;
+        this.#refuse(server, toErgonError(thrown, "server_config_invalid").message);
       }
-    });
-    await Promise.all(connections.flatMap((connection) => (connection === undefined ? [] : [connection.settled()])));
+    }
+  }
+
+  /** Resolves when each has been ready or has failed once. */
+  async startAll(): Promise<void> {
+    this.#isEager = true;
+    await Promise.all([...this.#places.values()].map((place) => this.#start(place)));
+  }
+
+  /** Whether a tool that is not in the registry may turn up there once its server has been started. */
+  mayHave(toolName: string): boolean {
+    return this.#placeOf(toolName) !== undefined;
+  }
+
+  /** Starts the servers whose tools these are by their names, and waits until each is ready or has failed once. */
+  async reach(toolNames: Iterable<string>): Promise<void> {
+    const places = new Set([...toolNames].flatMap((name) => this.#placeOf(name) ?? []));
+    await Promise.all([...places].map((place) => this.#start(place)));
+  }
+
+  /** Starts one, and waits until it is ready or has failed once; one that is not there has nothing to wait for. */
+  async startServer(serverId: string): Promise<void> {
+    const place = this.#places.get(serverId);
+    if (place !== undefined) await this.#start(place);
+  }
+
+  /** Why a tool that a server would have is not there. */
+  absence(toolName: string): ErgonError | undefined {
+    const place = this.#placeOf(toolName);
+    return place === undefined ? undefined : absenceOf(toolName, statusOf(place));
   }
 
   discoverTools(): Promise<MCPTool[]> {
@@ -100,7 +119,7 @@ export class MCPClientManager {
       for (const { tool } of registered.values()) {
         const { id, description, parameters } = tool;
         const serverId = wanted.config.id;
-        const units = this.#deps.estimateUnits?.(tool);
+        const units = this.#deps.costs?.estimateTool(tool);
         const cost = units === undefined ? {} : { estimatedEnergyCost: units };
         tools.push({ name: id, description, serverId, serverName: wanted.config.name, parameters, ...cost });
       }
@@ -132,37 +151,45 @@ export class MCPClientManager {
     return found.invoke(validated.value, { signal, progress: () => undefined });
   }
 
-  /** Refuses with a typed error what cannot be taken in; else begins to start it. */
+  /** Refuses with a typed error what cannot be taken in; else starts it, and waits for the first outcome. */
   async addServer(config: MCPServerConfig | WantedServer): Promise<void> {
-    await this.#take(wantedServer(config))?.settled();
+    await this.#start(this.#take(wantedServer(config)));
   }
 
   async removeServer(serverId: string): Promise<void> {
-    const place = this.#places.get(serverId);
-    if (place === undefined) throw this.#notFound(serverId);
+    const place = this.#place(serverId);
     this.#places.delete(serverId);
     const waiting = place.connection === undefined ? -1 : this.#queue.indexOf(place.connection);
     if (waiting >= 0) this.#queue.splice(waiting, 1);
     this.#register(place, []);
     await place.connection?.stop();
-    this.#tell({ kind: "server", status: { ...statusOf(place), state: "disabled", connected: false } });
+    const { nextTryAt: _never, ...status } = statusOf(place);
+    this.#tell({ kind: "server", status: { ...status, state: "disabled", connected: false } });
   }
 
+  /** By id; those that could not be taken in are among them. */
   getServerStatus(): HubServerStatus[] {
-    return [...this.#places.values()].map(statusOf).sort((a, b) => (a.id < b.id ? -1 : 1));
+    const all = [...[...this.#places.values()].map(statusOf), ...this.#refused.values()];
+    return all.sort((a, b) => (a.id < b.id ? -1 : 1));
+  }
+
+  /** What was asked for, as it was written. */
+  serverConfig(serverId: string): MCPServerConfig | undefined {
+    const wanted = this.#places.get(serverId)?.wanted;
+    return wanted?.written ?? wanted?.config;
+  }
+
+  connection(serverId: string): McpConnection | undefined {
+    return this.#place(serverId).connection;
   }
 
   /** What a server printed last. */
   serverLog(serverId: string): readonly string[] {
-    const place = this.#places.get(serverId);
-    if (place === undefined) throw this.#notFound(serverId);
-    return place.connection?.report().log ?? [];
+    return this.#place(serverId).connection?.report().log ?? [];
   }
 
   wake(serverId: string): void {
-    const place = this.#places.get(serverId);
-    if (place === undefined) throw this.#notFound(serverId);
-    place.connection?.wake();
+    this.#place(serverId).connection?.wake();
   }
 
   async close(): Promise<void> {
@@ -173,7 +200,16 @@ export class MCPClientManager {
     await Promise.all(places.flatMap(({ connection }) => (connection === undefined ? [] : [connection.stop()])));
   }
 
-  #take(wanted: WantedServer): McpConnection | undefined {
+  /** False when it must end: it is no longer wanted, or not as it is. */
+  #keep(place: Place, wanted: WantedServer | undefined): boolean {
+    if (wanted === undefined || !runsAlike(place.wanted, wanted)) return false;
+    place.wanted = wanted;
+    const report = place.connection?.report();
+    if (report !== undefined) this.#register(place, report.tools, report);
+    return true;
+  }
+
+  #take(wanted: WantedServer): Place {
     const config = MCPServerConfig.safeParse(wanted.config);
     if (!config.success) {
       const issue = config.error.issues[0];
@@ -195,17 +231,24 @@ export class MCPClientManager {
     );
     const usable = enabled && wanted.problem === undefined;
     const connection = usable ? this.#open(id, wanted) : undefined;
-    const place: Place = { wanted, part: serverPart(name), connection, registered: new Map(), refusals: [] };
+    const part = serverPart(name);
+    const place: Place = { wanted, part, connection, firstTry: undefined, registered: new Map(), refusals: [] };
     this.#places.set(id, place);
-    if (connection !== undefined) this.#queue.push(connection);
-    this.#startNext();
-    return connection;
+    if (this.#isEager) void this.#start(place);
+    return place;
   }
 
-  #open(serverId: string, { config, secrets = [] }: WantedServer): McpConnection {
+  #refuse({ config: { id, name } }: WantedServer, reason: string): void {
+    this.#deps.logger.warn({ serverId: id, reason }, "a server was refused");
+    const errors = [reason];
+    this.#refused.set(id, { id, name, connected: false, toolCount: 0, lastPing: null, errors, state: "down" });
+  }
+
+  #open(serverId: string, { config, secrets = [], credentials = [] }: WantedServer): McpConnection {
     return this.#deps.connector.open({
       config,
       secrets,
+      credentials,
       onChange: (report) => {
         const place = this.#places.get(serverId);
         if (place === undefined) return;
@@ -215,103 +258,80 @@ export class MCPClientManager {
     });
   }
 
+  #start(place: Place): Promise<void> {
+    const { connection } = place;
+    if (connection === undefined) return Promise.resolve();
+    if (place.firstTry === undefined) {
+      place.firstTry = connection.settled();
+      this.#queue.push(connection);
+      this.#startNext();
+    }
+    return place.firstTry;
+  }
+
   #startNext(): void {
     while (this.#starting < START_CONCURRENCY) {
       const next = this.#queue.shift();
       if (next === undefined) return;
       this.#starting += 1;
       next.start();
-      void next.settled().then(() => {
+      void this.#within(SLOW_START_MS, next.settled()).then(() => {
         this.#starting -= 1;
         this.#startNext();
       });
     }
   }
 
-  /** Brings the registry to what the server lists now. */
   #register(place: Place, listed: ConnectionReport["tools"], report?: ConnectionReport): void {
-    const { registry } = this.#deps;
-    const { connection, registered, wanted } = place;
-    const refusals: string[] = [];
-    const { named, collisions } = nameTools(place.part, listed);
-    for (const { name, toolNames } of collisions) {
-      const both = toolNames.map((toolName) => `"${toolName}"`).join(" and ");
-      refusals.push(`Its tools ${both} would both be named "${name}"; neither can be called.`);
-    }
-    const added: string[] = [];
-    const removed: string[] = [];
-    const kept = new Set<string>();
-    for (const [name, tool] of named) {
-      if (connection === undefined) break;
-      try {
-        const made = hubTool(name, tool, {
-          config: wanted.config,
-          call: connection.call,
-          back: () => this.#back(connection),
-          ...(report?.version === undefined ? {} : { version: report.version }),
-        });
-        const earlier = registered.get(name);
-        kept.add(name);
-        if (earlier !== undefined && isSame(earlier.tool, made.tool)) continue;
-        if (earlier !== undefined) registry.unregister(name);
-        registered.delete(name);
-        registry.register(made.tool);
-        registered.set(name, made);
-        added.push(name);
-      } catch (thrown) {
-        refusals.push(toErgonError(thrown, "server_refused").message);
-      }
-    }
-    for (const name of registered.keys()) {
-      if (kept.has(name)) continue;
-      registry.unregister(name);
-      registered.delete(name);
-      removed.push(name);
-    }
-    place.refusals = refusals.slice(0, MAX_STATUS_ERRORS);
+    const { connection, wanted } = place;
+    const { onInvoked, costs, clock } = this.#deps;
+    const source =
+      connection === undefined
+        ? undefined
+        : {
+            config: wanted.config,
+            written: wanted.written ?? wanted.config,
+            call: connection.call,
+            back: () => this.#back(connection),
+            clock,
+            ...(costs === undefined ? {} : { costs }),
+            ...(onInvoked === undefined ? {} : { onInvoked }),
+            ...(report?.version === undefined ? {} : { version: report.version }),
+          };
+    const { added, removed } = registerTools(this.#deps.registry, place, { listed, source });
     if (added.length + removed.length > 0) this.#tell({ kind: "tools", serverId: wanted.config.id, added, removed });
   }
 
   async #back(connection: McpConnection): Promise<boolean> {
-    const patience = Promise.withResolvers<void>();
-    const stop = this.#deps.clock.after(BACK_PATIENCE_MS, patience.resolve);
     connection.wake();
-    await Promise.race([connection.settled(), patience.promise]);
-    stop();
+    await this.#within(BACK_PATIENCE_MS, connection.settled());
     return ["ready", "degraded"].includes(connection.report().state);
+  }
+
+  async #within(limitMs: number, done: Promise<void>): Promise<void> {
+    const patience = Promise.withResolvers<void>();
+    const stop = this.#deps.clock.after(limitMs, patience.resolve);
+    await Promise.race([done, patience.promise]);
+    stop();
   }
 
   #tell(change: HubChange): void {
     this.#deps.onChange?.(change);
   }
 
-  #notFound(serverId: string): Error {
-    const message = `There is no MCP server "${serverId}".${didYouMean(serverId, this.#places.keys())}`;
-    return hubError("server_not_found", message, { details: { serverId } });
+  /** A tool's name begins with its server's part, which has no `_`. */
+  #placeOf(toolName: string): Place | undefined {
+    const [part] = toolName.split("_", 1);
+    if (part === toolName) return undefined;
+    return [...this.#places.values()].find((place) => place.part === part);
   }
-}
 
-function statusOf({ wanted, connection, registered, refusals }: Place): HubServerStatus {
-  const { id, name, enabled } = wanted.config;
-  const report = connection?.report();
-  const state = report?.state ?? (enabled ? "down" : "disabled");
-  const problems = wanted.problem === undefined ? [] : [wanted.problem];
-  return {
-    id,
-    name,
-    connected: state === "ready" || state === "degraded",
-    toolCount: registered.size,
-    lastPing: report?.lastPing ?? null,
-    errors: [...problems, ...(report?.errors ?? []), ...refusals].slice(-MAX_STATUS_ERRORS),
-    state,
-    ...(report?.nextTryAt === undefined ? {} : { nextTryAt: report.nextTryAt }),
-    ...(report?.protocol === undefined ? {} : { protocol: report.protocol }),
-    ...(report?.version === undefined ? {} : { version: report.version }),
-  };
-}
-
-function isSame(a: Tool, b: Tool): boolean {
-  return a.hub?.fingerprint === b.hub?.fingerprint && a.effects === b.effects;
+  #place(serverId: string): Place {
+    const place = this.#places.get(serverId);
+    if (place !== undefined) return place;
+    const message = `There is no MCP server "${serverId}".${didYouMean(serverId, this.#places.keys())}`;
+    throw hubError("server_not_found", message, { details: { serverId } });
+  }
 }
 
 function wantedServer(server: MCPServerConfig | WantedServer): WantedServer {

@@ -1,6 +1,8 @@
+import type { CostModel } from "../energy/cost-model.ts";
+import { type ErrorValue, isErgonError, toErgonError } from "../errors/ergon-error.ts";
 import { gateError } from "../errors/gate.ts";
 import { hubError } from "../errors/hub.ts";
-import { isErgonError } from "../errors/ergon-error.ts";
+import { type Clock, isoTime } from "../ports/clock.ts";
 import type { ListedTool, McpCall, McpResult } from "../ports/mcp-connector.ts";
 import type { MCPServerConfig } from "../schema/hub.ts";
 import type { Effects } from "../schema/tool.ts";
@@ -15,10 +17,27 @@ const MAX_HUB_CALL_MS = 3_600_000;
 
 export type HubToolSource = {
   readonly config: MCPServerConfig;
+  /** As a person may see it: this is what its approval covers. */
+  readonly written: MCPServerConfig;
   readonly version?: string;
   readonly call: (request: McpCall) => Promise<McpResult>;
   /** Waits until the server is back; false when it does not come back in time. */
   readonly back: () => Promise<boolean>;
+  readonly clock: Clock;
+  readonly costs?: CostModel;
+  readonly onInvoked?: (invocation: HubInvocation) => void;
+};
+
+/** One call of a server's tool, once it is over. */
+export type HubInvocation = {
+  readonly toolName: string;
+  readonly serverId: string;
+  readonly at: string;
+  readonly args: ToolArgs;
+  readonly durationMs: number;
+  readonly energyUnits: number;
+  readonly sessionId?: string;
+  readonly outcome: { readonly result: unknown } | { readonly error: ErrorValue };
 };
 
 export type HubTool = {
@@ -27,7 +46,7 @@ export type HubTool = {
   readonly invoke: (args: ToolArgs, run: HubRun) => Promise<unknown>;
 };
 
-type HubRun = Pick<ToolRun, "signal" | "progress">;
+type HubRun = Pick<ToolRun, "signal" | "progress"> & { readonly sessionId?: string };
 
 /** A server's tool as the gate calls it. */
 export function hubTool(name: string, listed: ListedTool, source: HubToolSource): HubTool {
@@ -42,16 +61,51 @@ export function hubTool(name: string, listed: ListedTool, source: HubToolSource)
     serverName: config.name,
     parameters: listed.inputSchema,
   };
-  const invoke: HubTool["invoke"] = (args, run) => callServer({ name, listed, source, effects }, args, run);
+  const called = { name, listed, source, effects };
+  const priced: { tool?: Tool } = {};
+  const invoke: HubTool["invoke"] = async (args, run) => {
+    if (source.onInvoked === undefined) return callServer(called, args, run);
+    const over = watched(called, priced, { args, run });
+    try {
+      const result = await callServer(called, args, run);
+      over({ result });
+      return result;
+    } catch (thrown) {
+      over({ error: toErgonError(thrown, "tool_failed").toJSON() });
+      throw thrown;
+    }
+  };
   const adapted = adaptMcpTool(tool, {
-    call: invoke,
+    call: (args, run, { sessionId }) => {
+      const { signal, progress } = run;
+      return invoke(args, { signal, progress, ...(sessionId === undefined ? {} : { sessionId }) });
+    },
     effects,
     timeoutMs: MAX_HUB_CALL_MS,
     ...(listed.title === undefined ? {} : { title: listed.title }),
     ...(listed.outputSchema === undefined ? {} : { outputSchema: listed.outputSchema }),
   });
   const hub = { identity, fingerprint: fingerprintOf(identity), serverId: config.id };
-  return { tool: { ...adapted, hub }, invoke };
+  priced.tool = { ...adapted, hub };
+  return { tool: priced.tool, invoke };
+}
+
+/** Begins to measure a call; the returned function tells of it. */
+function watched(
+  { name, source }: Called,
+  priced: { readonly tool?: Tool },
+  { args, run: { sessionId } }: { readonly args: ToolArgs; readonly run: HubRun },
+): (outcome: HubInvocation["outcome"]) => void {
+  const { clock, costs, onInvoked } = source;
+  const startedMs = clock.monotonic();
+  const at = isoTime(clock);
+  return (outcome) => {
+    const durationMs = Math.max(0, clock.monotonic() - startedMs);
+    const energyUnits = priced.tool === undefined ? 0 : (costs?.settleTool(priced.tool, durationMs) ?? 0);
+    const session = sessionId === undefined ? {} : { sessionId };
+    const serverId = source.config.id;
+    onInvoked?.({ toolName: name, serverId, at, args, durationMs, energyUnits, outcome, ...session });
+  };
 }
 
 /** What annotations say counts only where the server is trusted: it writes them itself. */
@@ -61,9 +115,9 @@ function effectsOf({ annotations }: ListedTool, { trusted }: MCPServerConfig): E
   return annotations?.["idempotentHint"] === true ? "idempotent" : "once";
 }
 
-function identityOf(listed: ListedTool, { config, version }: HubToolSource): ToolIdentity {
+function identityOf(listed: ListedTool, { written, version }: HubToolSource): ToolIdentity {
   const { name, title, description, inputSchema, outputSchema, annotations } = listed;
-  const { command, args, url } = config;
+  const { command, args, url } = written;
   return {
     name,
     description,

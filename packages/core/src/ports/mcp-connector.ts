@@ -20,6 +20,8 @@ export type OpenServer = {
   readonly config: MCPServerConfig;
   /** Never shown to anybody, whatever the server prints. */
   readonly secrets: readonly string[];
+  /** Those of them that are hidden in what the server answers, too; others may be what it is asked about. */
+  readonly credentials?: readonly string[];
   readonly onChange: (report: ConnectionReport) => void;
 };
 

@@ -55,6 +55,62 @@ export const ServerStatus = z.object({
 });
 export type ServerStatus = z.infer<typeof ServerStatus>;
 
+export const ServerState = z.enum(["configured", "starting", "ready", "degraded", "down", "disabled"]);
+export type ServerState = z.infer<typeof ServerState>;
+
+/** Spec 5's status, and what people ask next. */
+export const HubServerStatus = ServerStatus.extend({
+  state: ServerState,
+  nextTryAt: z.string().optional(),
+  protocol: z.enum(["legacy", "modern"]).optional(),
+  version: z.string().optional(),
+  /** It was found, not named: it starts once a person has approved it. */
+  needsApproval: z.literal(true).optional(),
+});
+export type HubServerStatus = z.infer<typeof HubServerStatus>;
+
+/** What came of trying a server out. */
+export const ServerTest = z.object({
+  ok: z.boolean(),
+  server: HubServerStatus,
+  /** From its start until its tools were listed. */
+  readyMs: z.number().optional(),
+  tools: z.array(z.string()),
+  /** What it printed. */
+  log: z.array(z.string()),
+});
+export type ServerTest = z.infer<typeof ServerTest>;
+
+/** What was learned of one tool from its calls; times and energy of those that succeeded. */
+export const HubToolStats = z.object({
+  tool: z.string(),
+  serverId: z.string(),
+  calls: z.int(),
+  failures: z.int(),
+  successRate: z.number(),
+  p50Ms: z.number().nullable(),
+  p95Ms: z.number().nullable(),
+  p50Energy: z.number().nullable(),
+  p95Energy: z.number().nullable(),
+  /** How often it failed, by code. */
+  errors: z.record(z.string(), z.int()),
+});
+export type HubToolStats = z.infer<typeof HubToolStats>;
+
+export const HubServerStats = z.object({
+  id: z.string(),
+  name: z.string(),
+  enabled: z.boolean(),
+  addedAt: z.string(),
+  lastUsed: z.string().nullable(),
+  totalInvocations: z.int(),
+  totalFailures: z.int(),
+});
+export type HubServerStats = z.infer<typeof HubServerStats>;
+
+export const HubStats = z.object({ servers: z.array(HubServerStats), tools: z.array(HubToolStats) });
+export type HubStats = z.infer<typeof HubStats>;
+
 export const SubAgentRequest = z.object({
   id: z.string(),
   type: z.enum(["add_server", "remove_server", "test_server", "search_servers", "modify_server"]),

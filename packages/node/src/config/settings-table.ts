@@ -220,6 +220,7 @@ export const SETTINGS = {
 
   mcpConfig: setting(path(), {
     env: "MCP_CONFIG_PATH",
+    flag: "--mcp-config",
     group: "hub",
     fallback: "mcp-servers.json",
     description: "the MCP servers to connect to",

@@ -9,6 +9,8 @@ import {
   silentLogger,
   ToolRegistry,
   type HubChange,
+  type HubInvocation,
+  MAX_SERVERS,
   type MCPServerConfig,
 } from "@ergon/core";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
@@ -22,11 +24,13 @@ let registry: ToolRegistry;
 let changes: HubChange[];
 let manager: MCPClientManager;
 let folder: string;
+let invoked: HubInvocation[];
 
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), "ergon-hub-"));
   registry = new ToolRegistry();
   changes = [];
+  invoked = [];
   const connector = createMcpConnector({ logger: silentLogger });
   manager = new MCPClientManager({
     connector,
@@ -34,6 +38,7 @@ beforeEach(async () => {
     clock,
     logger: silentLogger,
     onChange: (change) => changes.push(change),
+    onInvoked: (invocation) => invoked.push(invocation),
   });
 });
 afterEach(async () => {
@@ -144,6 +149,76 @@ describe("MCPClientManager", () => {
     expect(registry.has("hostile_echo")).toBe(false);
     expect(() => process.kill(pid, 0)).toThrow("ESRCH");
     await expect(manager.removeServer("hostile")).rejects.toMatchObject({ code: "server_not_found" });
+  });
+
+  it("starts a server when one of its tools is first needed, and no other", async () => {
+    await manager.setServers([hostile("fine"), { ...hostile("fine"), id: "other", name: "other" }]);
+    expect(manager.getServerStatus().map(({ state }) => state)).toEqual(["configured", "configured"]);
+    expect([manager.mayHave("hostile_echo"), manager.mayHave("third_echo"), manager.mayHave("hostile")]).toEqual([
+      true,
+      false,
+      false,
+    ]);
+    await manager.reach(["hostile_echo", "demo::greet"]);
+    expect(registry.has("hostile_echo")).toBe(true);
+    expect(manager.getServerStatus().map(({ state }) => state)).toEqual(["ready", "configured"]);
+    expect(manager.absence("other_echo")).toMatchObject({ code: "server_down" });
+  });
+
+  it("leaves alone what goes on as it was, whatever else changes", async () => {
+    const other = { ...hostile("fine"), id: "other", name: "other" };
+    await manager.initialize([hostile("fine"), other]);
+    const before = await manager.invokeTool("hostile_whoami", {});
+    const told = changes.length;
+    await manager.setServers([
+      { ...hostile("fine"), autoApprove: true },
+      { ...other, timeoutMs: 5_000 },
+    ]);
+    expect(await manager.invokeTool("hostile_whoami", {})).toBe(before);
+    expect(manager.serverConfig("hostile")?.autoApprove).toBe(true);
+    expect(JSON.stringify(changes.slice(told))).not.toContain('"hostile"');
+    await vi.waitFor(() => expect(registry.has("other_echo")).toBe(true), PATIENCE);
+    await manager.setServers([]);
+    expect([manager.getServerStatus(), registry.list()]).toEqual([[], []]);
+  });
+
+  it("shows a server that it cannot take in, and takes in the others", async () => {
+    await manager.initialize([hostile("fine"), { ...hostile("fine"), id: "twin" }]);
+    expect(manager.getServerStatus()).toMatchObject([
+      { id: "hostile", state: "ready" },
+      { id: "twin", state: "down", errors: [expect.stringContaining("rename one of them")] },
+    ]);
+  });
+
+  it("keeps no more servers than it can", async () => {
+    const many = Array.from({ length: MAX_SERVERS + 1 }, (_, n) => ({
+      ...hostile("fine"),
+      id: `s${String(n)}`,
+      name: `s${String(n)}`,
+    }));
+    await manager.setServers(many);
+    const refused = manager.getServerStatus().filter(({ errors }) => errors.length > 0);
+    expect(refused).toMatchObject([
+      { id: `s${String(MAX_SERVERS)}`, errors: [expect.stringContaining("one server too many")] },
+    ]);
+  });
+
+  it("hides credentials in what a server answers, and leaves other values of its configuration", async () => {
+    const secrets = ["plain-value", "canary-key"];
+    await manager.initialize([{ config: hostile("fine"), secrets, credentials: ["canary-key"] }]);
+    const output = await manager.invokeTool("hostile_echo", { key: "canary-key", path: "plain-value" });
+    expect(output).toBe('{"key":"[hidden]","path":"plain-value"}');
+  });
+
+  it("tells of each call once it is over", async () => {
+    await manager.initialize([hostile("fine")]);
+    await manager.invokeTool("hostile_echo", { a: 1 });
+    await expect(manager.invokeTool("hostile_crash", {})).rejects.toThrow("may have taken effect");
+    expect(invoked).toMatchObject([
+      { toolName: "hostile_echo", serverId: "hostile", args: { a: 1 }, outcome: { result: '{"a":1}' } },
+      { toolName: "hostile_crash", outcome: { error: { code: "outcome_unknown" } } },
+    ]);
+    expect(invoked[0]?.durationMs).toBeGreaterThan(0);
   });
 
   it.each([

@@ -3,6 +3,7 @@ import { createServerLogin, type LoginDesk, type ServerLogin } from "./auth/serv
 import { createCallSlots, HUB_SLOTS } from "./call-slots.ts";
 import type { ConnectionOptions, ServerAddress } from "./connect-server.ts";
 import { createGuard } from "./guard.ts";
+import { hideInText, hideInValue } from "./hide-secrets.ts";
 import { createServerConnection } from "./server-connection.ts";
 
 export type ConnectorDeps = Pick<ConnectionOptions, "elicit"> & {
@@ -19,7 +20,7 @@ export function createMcpConnector(deps: ConnectorDeps): McpConnector {
   const guard = createGuard();
   const hubSlots = createCallSlots("The hub", HUB_SLOTS);
   return {
-    open: ({ config, secrets, onChange }) => {
+    open: ({ config, secrets, credentials = [], onChange }) => {
       const login = loginOf(config, deps);
       return createServerConnection({
         serverId: config.id,
@@ -28,7 +29,8 @@ export function createMcpConnector(deps: ConnectorDeps): McpConnector {
         hubSlots,
         logger,
         onChange,
-        redact: redactor(() => [...secrets, ...(login?.secrets() ?? [])]),
+        redact: hideInText(() => [...secrets, ...(login?.secrets() ?? [])]),
+        redactValue: hideInValue(() => [...credentials, ...(login?.secrets() ?? [])]),
         ...(config.timeoutMs === undefined ? {} : { timeoutMs: config.timeoutMs }),
         ...(elicit === undefined ? {} : { elicit }),
         ...(login === undefined ? {} : { login }),
@@ -55,16 +57,4 @@ function addressOf({ id, command, args = [], env = {}, cwd, url, headers = {} }:
   if (url !== undefined) return { kind: "url", url, headers };
   const message = `The server "${id}" has neither a command nor a url.`;
   throw hubError("server_config_invalid", message, { details: { serverId: id } });
-}
-
-/** Short values occur by chance in any text; hiding those would hide everything. */
-const MIN_SECRET_CHARS = 6;
-
-function redactor(secrets: () => readonly string[]): (text: string) => string {
-  return (text) => {
-    const hidden = secrets().filter((secret) => secret.length >= MIN_SECRET_CHARS);
-    return hidden
-      .sort((a, b) => b.length - a.length)
-      .reduce((shown, secret) => shown.replaceAll(secret, "[hidden]"), text);
-  };
 }

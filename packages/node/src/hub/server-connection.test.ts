@@ -184,6 +184,7 @@ function started(address: ServerAddress): McpConnection {
     guard,
     logger: silentLogger,
     redact: (text) => text,
+    redactValue: (value) => value,
     hubSlots: createCallSlots("The hub", HUB_SLOTS),
     onChange: () => undefined,
   });

@@ -28,6 +28,8 @@ export type ServerConnectionDeps = Pick<ConnectionOptions, "address" | "guard" |
   readonly serverId: string;
   readonly timeoutMs?: number;
   readonly redact: (text: string) => string;
+  /** For what the server answers. */
+  readonly redactValue: <T>(value: T) => T;
   readonly logger: Logger;
   readonly hubSlots: CallSlots;
   readonly era?: ServerEra;
@@ -144,7 +146,7 @@ export function createServerConnection(deps: ServerConnectionDeps): McpConnectio
     });
     link = made;
     era = made.era;
-    tools = await listTools(made.client, { signal, timeoutMs });
+    tools = deps.redactValue(await listTools(made.client, { signal, timeoutMs }));
     lastPingMs = Date.now();
     cameUp();
     become("ready");
@@ -160,7 +162,7 @@ export function createServerConnection(deps: ServerConnectionDeps): McpConnectio
     try {
       const listed = await listTools(listing.client, { signal, timeoutMs: deps.timeoutMs ?? START_TIMEOUT_MS });
       if (link !== listing) return;
-      tools = listed;
+      tools = deps.redactValue(listed);
       become("ready");
     } catch (thrown) {
       if (link !== listing || signal.aborted) return;
@@ -256,10 +258,12 @@ export function createServerConnection(deps: ServerConnectionDeps): McpConnectio
           maxTotalTimeout: MAX_CALL_MS,
           resetTimeoutOnProgress: true,
           ...(signal === undefined ? {} : { signal }),
-          ...(onProgress === undefined ? {} : { onprogress: (progress) => onProgress(progressUpdate(progress)) }),
+          ...(onProgress === undefined
+            ? {}
+            : { onprogress: (progress) => onProgress(deps.redactValue(progressUpdate(progress))) }),
         },
       );
-      return { ...result, isError: result.isError === true };
+      return deps.redactValue({ ...result, isError: result.isError === true });
     } catch (thrown) {
       if (signal?.aborted === true) throw thrown;
       throw callFailure(thrown, { serverId, redact: deps.redact });

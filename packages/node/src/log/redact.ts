@@ -17,6 +17,11 @@ export function redact(value: unknown): unknown {
   return copy(value, { depth: 0, left: { entries: MAX_REDACT_ENTRIES } });
 }
 
+/** Whether what is named so is most likely a secret. */
+export function isSecretName(name: string): boolean {
+  return SECRET_KEY.test(name) || /(^|[-_])(key|auth|pat|pwd)$|authorization|apikey/i.test(name);
+}
+
 type Budget = { readonly depth: number; readonly left: { entries: number } };
 
 function copy(value: unknown, budget: Budget): unknown {

@@ -1,4 +1,4 @@
-import { accessError, LoopNotFoundError, SessionId, storeError } from "@ergon/core";
+import { accessError, hubError, LoopNotFoundError, SessionId, storeError } from "@ergon/core";
 import { TokenName } from "../tokens/token-book.ts";
 
 /*
@@ -24,4 +24,10 @@ export function tokenPath(name: string): string {
 export function loopPath(id: string): string {
   if (!/^[0-9a-f]{8}$/.test(id)) throw new LoopNotFoundError(id);
   return `/loops/${id}`;
+}
+
+export function serverPath(serverId: string): string {
+  // What URLs make of "." and ".." is another place.
+  if (/^\.{0,2}$/.test(serverId)) throw hubError("server_not_found", `There is no MCP server "${serverId}".`);
+  return `/servers/${encodeURIComponent(serverId)}`;
 }

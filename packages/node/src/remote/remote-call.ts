@@ -4,7 +4,7 @@ export type RemoteTarget = { readonly url: string; readonly token: string };
 
 export type RemoteRequest = {
   readonly owner: string;
-  readonly method?: "GET" | "POST" | "DELETE";
+  readonly method?: "GET" | "POST" | "PATCH" | "DELETE";
   readonly path: string;
   readonly query?: Readonly<Record<string, string | undefined>>;
   readonly headers?: Readonly<Record<string, string>>;

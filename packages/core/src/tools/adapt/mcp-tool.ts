@@ -3,13 +3,13 @@ import type { JsonSchema } from "../../schema/json.ts";
 import { MCPTool } from "../../schema/hub.ts";
 import { ToolId } from "../../schema/tool.ts";
 import type { SchemaRules } from "../json-schema/check-schema.ts";
-import type { Tool, ToolArgs, ToolRun } from "../tool.ts";
+import type { Infrastructure, Tool, ToolArgs, ToolRun } from "../tool.ts";
 import { jsonSchemaBody, refuseBadSchemas, type SchemaProvenance } from "./pure-tool.ts";
 import { guarded, nameOf, readForm } from "./read-form.ts";
 
 export type McpToolOptions = SchemaProvenance & {
   /** Sends the call to the server. */
-  readonly call: (args: ToolArgs, run: ToolRun) => unknown;
+  readonly call: (args: ToolArgs, run: ToolRun, infrastructure: Infrastructure) => unknown;
   /** `once` unless the server is trusted and its annotations say less. */
   readonly effects?: Tool["effects"];
   readonly title?: string;
@@ -43,8 +43,9 @@ export function adaptMcpTool(tool: unknown, options: McpToolOptions): Tool {
       ...(estimatedEnergyCost === undefined ? {} : { estimatedEnergyUnits: estimatedEnergyCost }),
       body: takingNulls(
         parameters,
-        jsonSchemaBody({ parameters, outputSchema, rules: RULES, schemas: options.schemas }, ({ args }, run) =>
-          call(args, run),
+        jsonSchemaBody(
+          { parameters, outputSchema, rules: RULES, schemas: options.schemas },
+          ({ args, infrastructure }, run) => call(args, run, infrastructure),
         ),
       ),
     };

@@ -1,6 +1,7 @@
 import { chmod, mkdtemp, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { MCPServerConfig } from "@ergon/core";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { withoutServer, withServer, withServerField } from "./edit-servers.ts";
 import { expandServer } from "./expand-server.ts";
@@ -76,6 +77,24 @@ describe("references to the environment", () => {
     expect(expanded).toMatchObject({ args: ["--key", "k-123"], env: { A: "k-123", B: "localhost" } });
     expect(secrets).toContain("k-123");
     expect(problem).toBeUndefined();
+  });
+
+  it("shows people names and references, never what may be a key", () => {
+    const written: MCPServerConfig = {
+      id: "a",
+      name: "a",
+      command: "x",
+      args: ["--api-key", "canary-1", "--token=canary-2", "postgres://me:canary-3@host/db", "/home/me"],
+      env: { API_KEY: "canary-4", MODE: "canary-5", REF: "${KEY}" },
+      enabled: true,
+    };
+    const { written: shown, secrets, credentials, config: running } = expandServer(written, { KEY: "canary-6" });
+    expect(running.args).toEqual(written.args);
+    expect(JSON.stringify(shown)).not.toContain("canary");
+    expect(shown).toMatchObject({ args: expect.arrayContaining(["/home/me"]), env: { REF: "${KEY}" } });
+    expect(credentials).toEqual(expect.arrayContaining(["canary-1", "canary-2", "canary-3", "canary-4", "canary-6"]));
+    expect(credentials).not.toContain("canary-5");
+    expect(secrets).toContain("canary-5");
   });
 
   it.each([{}, { KEY: "" }])("that the environment does not have are named (%j)", (environment) => {

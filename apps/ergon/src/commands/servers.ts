@@ -1,0 +1,226 @@
+import { readFile } from "node:fs/promises";
+import { resolve } from "node:path";
+import { type HubServerStatus, MCPServerConfig, toErgonError, usageError } from "@ergon/core";
+import { importServers, type ServersDesk, type ServersList } from "@ergon/node";
+import type { App } from "../app.ts";
+import type { CommandContext } from "../command-context.ts";
+import { EXIT, type ExitCode } from "../exit-codes.ts";
+import { oneLine, printable } from "../output/printable.ts";
+import { startProgressLine } from "../output/progress-line.ts";
+import { table } from "../output/table.ts";
+import type { Terminal } from "../output/terminal.ts";
+import { throughOwner } from "../through-owner.ts";
+
+const NOBODY = "No MCP servers. Add one: ergon servers add <id> -- <command>, or: ergon servers import <file>";
+
+export async function listServers(context: CommandContext): Promise<ExitCode> {
+  const { terminal } = context;
+  const { items, file, problems } = await look(context, (servers) => servers.list(), emptyList);
+  if (terminal.json) {
+    terminal.printJson({ items, file, problems });
+    return EXIT.ok;
+  }
+  if (items.length === 0) terminal.note(NOBODY);
+  else printServers(terminal, items);
+  for (const { place, message } of problems) {
+    terminal.note(`${terminal.errorColors.yellow("warning:")} ${printable(`${file}:${place}: ${message}`)}`);
+  }
+  return EXIT.ok;
+}
+
+export type AddServer = {
+  readonly id: string;
+  readonly words: readonly string[];
+  readonly url?: string;
+  readonly name?: string;
+  readonly env?: readonly string[];
+  readonly header?: readonly string[];
+  readonly cwd?: string;
+  readonly timeoutMs?: string;
+  readonly trusted?: boolean;
+  readonly disabled?: boolean;
+};
+
+export async function addServer(context: CommandContext, options: AddServer): Promise<ExitCode> {
+  const config = configFrom(options);
+  const status = await atDesk(context, `starting ${options.id}`, (servers) => servers.add(config));
+  return report(context.terminal, status);
+}
+
+export async function removeServer(context: CommandContext, id: string): Promise<ExitCode> {
+  await atDesk(context, `ending ${id}`, (servers) => servers.remove(id));
+  if (context.terminal.json) context.terminal.printJson({ removed: id });
+  else context.terminal.print(`server ${id} removed`);
+  return EXIT.ok;
+}
+
+export async function approveServer(context: CommandContext, id: string): Promise<ExitCode> {
+  return report(context.terminal, await atDesk(context, `starting ${id}`, (servers) => servers.approve(id)));
+}
+
+export async function testServer(context: CommandContext, id: string): Promise<ExitCode> {
+  const { terminal, signal } = context;
+  const test = await atDesk(context, `trying ${id}`, (servers) => servers.test(id, signal));
+  if (terminal.json) terminal.printJson(test);
+  else {
+    const { server, readyMs = 0, tools, log } = test;
+    printServers(terminal, [server]);
+    if (test.ok) terminal.print(`ready after ${String(readyMs)} ms: ${tools.map(oneLine).join(", ")}`);
+    else for (const line of log.slice(-SHOWN_LOG_LINES)) terminal.note(`  ${printable(line)}`);
+  }
+  return test.ok ? EXIT.ok : EXIT.failed;
+}
+
+/** Servers that cannot be taken in are told of; the others are. */
+export async function importFrom(context: CommandContext, file: string): Promise<ExitCode> {
+  const { terminal } = context;
+  const text = await readFile(file, "utf8").catch((thrown: unknown) => {
+    throw usageError("input_invalid", `${file} cannot be read: ${toErgonError(thrown, "").message}`);
+  });
+  const { servers: found, notes } = importServers(text);
+  const problems = [...notes];
+  const added = await atDesk(context, "importing", async (servers) => {
+    const imported: HubServerStatus[] = [];
+    for (const config of found) {
+      try {
+        imported.push(await servers.add(config));
+      } catch (thrown) {
+        problems.push(`"${config.id}" was left out: ${toErgonError(thrown, "internal").message}`);
+      }
+    }
+    return imported;
+  });
+  if (terminal.json) terminal.printJson({ items: added, notes: problems });
+  else {
+    if (added.length > 0) printServers(terminal, added);
+    for (const note of problems) terminal.note(printable(note));
+  }
+  return added.length === 0 ? EXIT.failed : EXIT.ok;
+}
+
+export async function showStats(context: CommandContext): Promise<ExitCode> {
+  const { terminal } = context;
+  const stats = await look(
+    context,
+    (servers) => servers.stats(),
+    () => ({ servers: [], tools: [] }),
+  );
+  if (terminal.json) {
+    terminal.printJson(stats);
+    return EXIT.ok;
+  }
+  if (stats.tools.length === 0) {
+    terminal.note("No calls of servers' tools yet.");
+    return EXIT.ok;
+  }
+  const rows = stats.tools.map(({ tool, calls, successRate, p50Ms, p95Ms, p50Energy, errors }) => [
+    tool,
+    String(calls),
+    `${String(Math.round(successRate * 100))}%`,
+    inMs(p50Ms),
+    inMs(p95Ms),
+    p50Energy === null ? "" : p50Energy.toFixed(3),
+    Object.entries(errors)
+      .map(([code, times]) => `${code} ${String(times)}`)
+      .join(", "),
+  ]);
+  const header = ["TOOL", "CALLS", "FINE", "P50", "P95", "ENERGY", "ERRORS"];
+  terminal.print(
+    table(
+      rows.map((row) => row.map(oneLine)),
+      { columns: terminal.columns, header },
+    ),
+  );
+  return EXIT.ok;
+}
+
+const SHOWN_LOG_LINES = 20;
+
+/** Does work on whoever owns the data folder; a server may take its time. */
+async function atDesk<T>(
+  { terminal, compose }: CommandContext,
+  doing: string,
+  work: (servers: ServersDesk) => Promise<T>,
+): Promise<T> {
+  const app: App = await compose();
+  const progress = startProgressLine(terminal, doing);
+  try {
+    return await throughOwner(app, { recover: false, repeatable: false }, ({ servers }) => work(servers));
+  } finally {
+    progress.stop();
+    await app.close();
+  }
+}
+
+/** Where there is neither a configuration nor a data folder there is nothing to see, and none is made. */
+async function look<T>(
+  context: CommandContext,
+  work: (servers: ServersDesk) => Promise<T>,
+  nothing: (app: App) => T,
+): Promise<T> {
+  const app = await context.compose();
+  const isAbsent = !app.hasServers() && (await app.inspectData()).state === "absent";
+  return isAbsent ? nothing(app) : atDesk({ ...context, compose: async () => app }, "asking the servers", work);
+}
+
+function emptyList({ settings }: App): ServersList {
+  return { items: [], file: settings.values.mcpConfig, problems: [] };
+}
+
+function configFrom(options: AddServer): MCPServerConfig {
+  const { id, words, url, name = id, env, header, cwd, timeoutMs, trusted, disabled } = options;
+  const [command, ...args] = words;
+  if ((command === undefined) === (url === undefined)) {
+    const message = `Say how "${id}" is reached: after -- the command that starts it, or --url with its address.`;
+    throw usageError("usage", message);
+  }
+  const given = {
+    id,
+    name,
+    ...(command === undefined ? {} : { command, args }),
+    ...(url === undefined ? {} : { url }),
+    ...(env === undefined ? {} : { env: pairs(env, "=", "--env NAME=VALUE") }),
+    ...(header === undefined ? {} : { headers: pairs(header, ":", "--header NAME:VALUE") }),
+    ...(cwd === undefined ? {} : { cwd: resolve(cwd) }),
+    ...(timeoutMs === undefined ? {} : { timeoutMs: Number(timeoutMs) }),
+    ...(trusted === true ? { trusted } : {}),
+    enabled: disabled !== true,
+  };
+  const parsed = MCPServerConfig.safeParse(given);
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  throw usageError("usage", `This is no server: ${issue?.path.join(".") ?? ""} ${issue?.message ?? ""}.`);
+}
+
+function pairs(given: readonly string[], sign: string, form: string): Record<string, string> {
+  return Object.fromEntries(
+    given.map((pair) => {
+      const at = pair.indexOf(sign);
+      if (at < 1) throw usageError("usage", `"${pair.slice(0, Math.max(at, 0))}…" is not ${form}.`);
+      return [pair.slice(0, at).trim(), pair.slice(at + 1).trim()];
+    }),
+  );
+}
+
+function report(terminal: Terminal, status: HubServerStatus): ExitCode {
+  if (terminal.json) terminal.printJson(status);
+  else printServers(terminal, [status]);
+  return EXIT.ok;
+}
+
+function printServers(terminal: Terminal, items: readonly HubServerStatus[]): void {
+  const { colors, columns } = terminal;
+  const rows = items.map(({ id, state, toolCount, version, errors, nextTryAt, needsApproval }) => {
+    const trouble = state === "ready" || state === "disabled" ? "" : (errors.at(-1) ?? "");
+    const again = nextTryAt === undefined ? "" : ` (next try ${nextTryAt})`;
+    const shown = needsApproval === true ? "unapproved" : state;
+    return [id, shown, String(toolCount), version ?? "", oneLine(`${trouble}${again}`)];
+  });
+  const paint = (cell: string, column: number, isHeader: boolean) =>
+    isHeader ? colors.dim(cell) : column === 0 ? colors.bold(cell) : cell;
+  terminal.print(table(rows, { columns, header: ["SERVER", "STATE", "TOOLS", "VERSION", ""], paint }));
+}
+
+function inMs(ms: number | null): string {
+  return ms === null ? "" : `${ms.toFixed(1)} ms`;
+}

@@ -1,0 +1,46 @@
+import type { Engine } from "@ergon/core";
+import type { LateTools } from "./hub-gate.ts";
+
+export type PlanTools = Pick<LateTools, "mayHave" | "reach"> & {
+  readonly plan: (planId: string) => unknown;
+  readonly everything: () => Promise<void>;
+};
+
+/** An engine whose preflight finds the tools of servers that were not needed before. */
+export function hubEngine<E extends Engine>(engine: E, { mayHave, reach, plan, everything }: PlanTools): E {
+  return {
+    ...engine,
+    executePlan: async (request) => {
+      const named = toolsIn(typeof request.plan === "string" ? plan(request.plan) : request.plan).filter(mayHave);
+      if (named.length > 0) await reach(named);
+      return engine.executePlan(request);
+    },
+    // Its plan is the other session's, which only the engine knows.
+    fork: async (request) => {
+      await everything();
+      return engine.fork(request);
+    },
+  };
+}
+
+/** A plan of more words than this is preflight's to refuse. */
+const MAX_WORDS = 100_000;
+
+/** Every word that may name a tool, in a plan that nobody has checked yet. */
+export function toolsIn(plan: unknown): string[] {
+  const found = new Set<string>();
+  const open: unknown[] = [plan];
+  for (let seen = 0; open.length > 0 && seen < MAX_WORDS; seen += 1) {
+    const value = open.pop();
+    if (typeof value !== "object" || value === null) continue;
+    if (Array.isArray(value)) {
+      open.push(...value);
+      continue;
+    }
+    const { toolId, alternatives } = value as { readonly toolId?: unknown; readonly alternatives?: unknown };
+    const named: readonly unknown[] = Array.isArray(alternatives) ? [toolId, ...(alternatives as unknown[])] : [toolId];
+    for (const name of named) if (typeof name === "string") found.add(name);
+    open.push(...Object.values(value));
+  }
+  return [...found];
+}

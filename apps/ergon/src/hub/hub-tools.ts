@@ -1,0 +1,36 @@
+import { adaptMcpTool, hubError, type ToolRegistry, type ToolSummary } from "@ergon/core";
+import type { App } from "../app.ts";
+import { throughOwner } from "../through-owner.ts";
+import { toolsIn } from "./hub-engine.ts";
+
+/** The tools of MCP servers, as whoever owns the data folder has them; nobody is asked where there can be none. */
+export async function hubTools(app: App): Promise<readonly ToolSummary[]> {
+  const mayBe = app.hasServers() || (await app.inspectData()).state === "owned";
+  if (!mayBe) return [];
+  try {
+    const work = { recover: false, repeatable: true };
+    const tools = await throughOwner(app, work, (workplace) => workplace.tools());
+    return tools.filter(({ origin }) => origin === "hub");
+  } finally {
+    await app.leave();
+  }
+}
+
+/** Puts those of them into the registry that a plan names, to be looked at; their servers are not asked from here. */
+export async function knowTools(app: App, registry: ToolRegistry, plan: unknown): Promise<void> {
+  const unknown = toolsIn(plan).filter((toolId) => !registry.has(toolId));
+  if (unknown.length === 0) return;
+  for (const tool of await hubTools(app)) {
+    if (unknown.includes(tool.id)) registry.register(shownTool(tool));
+  }
+}
+
+function shownTool({ id: name, tags: [serverName = ""], ...tool }: ToolSummary): ReturnType<typeof adaptMcpTool> {
+  const { description, parameters, effects, title, outputSchema, estimatedEnergyUnits } = tool;
+  const cost = { estimatedEnergyCost: estimatedEnergyUnits };
+  const listed = { name, description, serverId: serverName, serverName, parameters, ...cost };
+  const call = (): never => {
+    throw hubError("server_down", `"${name}" is called by the process that owns the data folder.`);
+  };
+  return adaptMcpTool(listed, { call, effects, title, ...(outputSchema === undefined ? {} : { outputSchema }) });
+}

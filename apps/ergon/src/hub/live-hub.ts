@@ -1,0 +1,142 @@
+import { join } from "node:path";
+import {
+  type Clock,
+  type CostModel,
+  isoTime,
+  type Logger,
+  type MCPServerConfig,
+  MCPClientManager,
+  type NewEvent,
+  type ToolRegistry,
+  toErgonError,
+  type WantedServer,
+} from "@ergon/core";
+import {
+  allowedServersPath,
+  createMcpConnector,
+  expandServer,
+  hideInValue,
+  openAllowedServers,
+  openInvocationLog,
+  openServersFile,
+  type ServersDesk,
+  type ServersFile,
+} from "@ergon/node";
+import { createServersDesk } from "./servers-desk.ts";
+import { hubEvents } from "./hub-events.ts";
+
+/** How long somebody who asks for all tools waits for servers that have just begun to start. */
+const FIRST_PATIENCE_MS = 10_000;
+
+export type LiveHubParts = {
+  readonly config: {
+    readonly path: string;
+    /** A person named the file; else it was found by the working directory. */
+    readonly isNamed: boolean;
+  };
+  readonly dataFolder: string;
+  /** Whether what is learned is kept when the process ends. */
+  readonly isKept: boolean;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly registry: ToolRegistry;
+  readonly costs: CostModel;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly tell: (events: readonly NewEvent[]) => void;
+  /** Told where to ask what calls usually cost. */
+  readonly onLearned: (usualUnits: (toolId: string) => number | undefined) => void;
+};
+
+export type LiveHub = {
+  readonly manager: MCPClientManager;
+  readonly desk: ServersDesk;
+  readonly everything: () => Promise<void>;
+  readonly start: () => void;
+  readonly close: () => Promise<void>;
+};
+
+export async function openLiveHub(parts: LiveHubParts): Promise<LiveHub> {
+  const { config, clock, logger, registry, costs, environment } = parts;
+  const file = openServersFile(config.path);
+  const allowed = openAllowedServers(allowedServersPath(environment));
+  const hidden = new Map<string, <T>(value: T) => T>();
+  const log = openInvocationLog({
+    path: parts.isKept ? join(parts.dataFolder, "hub.db") : ":memory:",
+    clock,
+    logger,
+    hide: (serverId, value) => hidden.get(serverId)?.(value) ?? value,
+  });
+  parts.onLearned(log.usualUnits);
+  const connector = createMcpConnector({ logger });
+  const onChange = hubEvents(parts);
+  const manager = new MCPClientManager({ connector, registry, clock, logger, costs, onChange, onInvoked: log.add });
+  let problems: ServersFile["problems"] = [];
+  let applying: Promise<void> = Promise.resolve();
+  let patience: Promise<void> | undefined;
+  let stopWatching: (() => void) | undefined;
+
+  await apply(await file.read());
+
+  return {
+    manager,
+    desk: createServersDesk({
+      manager,
+      connector,
+      file,
+      log,
+      clock,
+      problems: () => problems,
+      reload: async () => apply(await file.read()),
+      wanted,
+      approvals: {
+        has: (server) => allowed.has(file.path, server),
+        add: (server) => allowed.allow(file.path, server, isoTime(clock)),
+      },
+      everything,
+    }),
+    everything,
+    start: () => {
+      patience ??= clock.sleep(FIRST_PATIENCE_MS);
+      stopWatching ??= file.onChange((read) => void apply(read));
+      void manager.startAll();
+    },
+    close: async () => {
+      stopWatching?.();
+      await applying;
+      await manager.close();
+      await log.close();
+    },
+  };
+
+  /** One after the other: two edits in a row end as the second says. */
+  function apply(read: ServersFile): Promise<void> {
+    const applied = applying.then(async () => {
+      ({ problems } = read);
+      for (const { place, message } of problems) logger.warn({ file: file.path, place }, message);
+      const servers = await Promise.all(read.servers.map(wanted));
+      for (const {
+        config: { id },
+        secrets = [],
+      } of servers)
+        hidden.set(id, hideInValue(() => secrets));
+      await manager.setServers(servers);
+      await log.noteServers(servers.map((server) => server.written ?? server.config));
+    });
+    applying = applied.catch((thrown: unknown) => {
+      logger.error({ error: toErgonError(thrown, "internal").toJSON() }, "The servers could not be changed.");
+    });
+    return applied;
+  }
+
+  async function wanted(server: MCPServerConfig): Promise<WantedServer> {
+    const expanded = expandServer(server, environment);
+    if (config.isNamed || (await allowed.has(file.path, server))) return expanded;
+    const problem = `${file.path} was found here, not named by you. Look at what it starts, then: ergon servers approve ${server.id}`;
+    return { ...expanded, problem, needsApproval: true };
+  }
+
+  function everything(): Promise<void> {
+    patience ??= clock.sleep(FIRST_PATIENCE_MS);
+    return Promise.race([manager.startAll(), patience]);
+  }
+}

@@ -1,0 +1,162 @@
+import {
+  type Clock,
+  hubError,
+  type HubServerStatus,
+  MCPServerConfig,
+  type MCPClientManager,
+  type McpConnector,
+  refuseSharedPart,
+  type ServerTest,
+  type WantedServer,
+} from "@ergon/core";
+import {
+  type FileProblem,
+  type InvocationLog,
+  readServers,
+  type ServersDesk,
+  type WatchedServersFile,
+  withoutServer,
+  withServer,
+  withServerField,
+} from "@ergon/node";
+
+export type DeskParts = {
+  readonly manager: MCPClientManager;
+  readonly connector: McpConnector;
+  readonly file: WatchedServersFile;
+  readonly log: InvocationLog;
+  readonly clock: Clock;
+  readonly problems: () => readonly FileProblem[];
+  /** Brings the hub to what the file says. */
+  readonly reload: () => Promise<void>;
+  readonly wanted: (server: MCPServerConfig) => Promise<WantedServer>;
+  readonly approvals: {
+    readonly has: (server: MCPServerConfig) => Promise<boolean>;
+    readonly add: (server: MCPServerConfig) => Promise<void>;
+  };
+  readonly everything: () => Promise<void>;
+};
+
+/** How long somebody who added a server waits to hear whether it works. */
+const ADD_PATIENCE_MS = 30_000;
+const TEST_PATIENCE_MS = 90_000;
+
+/** Changes go into the file first; the hub then follows the file. What was typed by a person is approved by it. */
+export function createServersDesk(parts: DeskParts): ServersDesk {
+  const { manager, file, clock } = parts;
+
+  return {
+    list: async () => {
+      await parts.everything();
+      return { items: manager.getServerStatus(), file: file.path, problems: [...parts.problems()] };
+    },
+    add: async (config) => {
+      const parsed = MCPServerConfig.safeParse(config);
+      if (!parsed.success) throw invalid(parsed.error.issues[0]?.message ?? "It cannot be read.", config.id);
+      const others = (await file.read()).servers;
+      refuseSharedPart(
+        config.name,
+        others.filter(({ id }) => id !== config.id).map(({ name }) => name),
+      );
+      await edit(config.id, (text) => withServer(text, config));
+      await parts.approvals.add(await written(config.id));
+      return follow(config.id);
+    },
+    change: async (serverId, fields) => {
+      const wasApproved = await parts.approvals.has(await written(serverId));
+      await edit(serverId, (text) =>
+        Object.entries(fields).reduce(
+          (changed, [field, value]) =>
+            withServerField(changed, serverId, field as keyof MCPServerConfig, value ?? undefined),
+          text,
+        ),
+      );
+      // Whoever types the command knows it; whoever turns one on that was found may not.
+      if (wasApproved || "command" in fields || "url" in fields) await parts.approvals.add(await written(serverId));
+      return follow(serverId);
+    },
+    remove: async (serverId) => {
+      await file.change((text) => withoutServer(text, serverId));
+      await parts.reload();
+    },
+    approve: async (serverId) => {
+      await parts.approvals.add(await written(serverId));
+      return follow(serverId);
+    },
+    test: async (serverId, signal) => tryOut(await parts.wanted(await written(serverId)), signal),
+    stats: () => parts.log.stats(),
+  };
+
+  async function written(serverId: string): Promise<MCPServerConfig> {
+    const found = (await file.read()).servers.find(({ id }) => id === serverId);
+    if (found !== undefined) return found;
+    throw hubError("server_not_found", `${file.path} has no server "${serverId}".`, { details: { serverId } });
+  }
+
+  /** Refuses an edit that would leave this server with a problem; then nothing has changed. */
+  async function edit(serverId: string, change: (text: string) => string): Promise<void> {
+    await file.change((text) => {
+      const changed = change(text);
+      const { servers, problems } = readServers(changed);
+      if (!servers.some(({ id }) => id === serverId)) {
+        const [problem] = problems;
+        throw invalid(problem?.message ?? "It cannot be read.", serverId);
+      }
+      return changed;
+    });
+  }
+
+  /** The hub does what the file says, and this is what came of it. */
+  async function follow(serverId: string): Promise<HubServerStatus> {
+    await parts.reload();
+    await within(ADD_PATIENCE_MS, manager.startServer(serverId));
+    const status = manager.getServerStatus().find(({ id }) => id === serverId);
+    if (status !== undefined) return status;
+    throw hubError("server_not_found", `There is no MCP server "${serverId}".`, { details: { serverId } });
+  }
+
+  async function within(limitMs: number, done: Promise<void>, signal?: AbortSignal): Promise<void> {
+    const over = new AbortController();
+    const ends = signal === undefined ? over.signal : AbortSignal.any([signal, over.signal]);
+    await Promise.race([done, clock.sleep(limitMs, ends)]);
+    over.abort();
+  }
+
+  async function tryOut(server: WantedServer, signal: AbortSignal | undefined): Promise<ServerTest> {
+    const { config, secrets = [], credentials = [], problem } = server;
+    const base = { id: config.id, name: config.name };
+    if (problem !== undefined) {
+      const waits = server.needsApproval === undefined ? {} : { needsApproval: true as const };
+      const status = { ...base, connected: false, toolCount: 0, lastPing: null, state: "down" } as const;
+      return { ok: false, server: { ...status, errors: [problem], ...waits }, tools: [], log: [] };
+    }
+    const connection = parts.connector.open({ config, secrets, credentials, onChange: () => undefined });
+    const startedMs = clock.monotonic();
+    try {
+      connection.start();
+      await within(TEST_PATIENCE_MS, connection.settled(), signal);
+      const { state, tools, lastPing, errors, protocol, version, log } = connection.report();
+      const connected = state === "ready" || state === "degraded";
+      const status: HubServerStatus = {
+        ...base,
+        connected,
+        toolCount: tools.length,
+        lastPing,
+        errors: [...errors],
+        state,
+        ...(protocol === undefined ? {} : { protocol }),
+        ...(version === undefined ? {} : { version }),
+      };
+      const readyMs = connected ? { readyMs: Math.round(clock.monotonic() - startedMs) } : {};
+      return { ok: connected, server: status, tools: tools.map(({ name }) => name), log: [...log], ...readyMs };
+    } finally {
+      await connection.stop();
+    }
+  }
+}
+
+function invalid(reason: string, serverId: string): Error {
+  return hubError("server_config_invalid", `The server "${serverId}" cannot be kept: ${reason}`, {
+    details: { serverId },
+  });
+}

@@ -1,0 +1,72 @@
+import { homedir } from "node:os";
+import { join } from "node:path";
+import { canonicalJson, hubError, type MCPServerConfig, sha256Hex } from "@ergon/core";
+import { z } from "zod";
+import { readPrivateFile, replacePrivateFile } from "../../tokens/private-file.ts";
+
+export const MAX_ALLOWED_SERVERS = 1_000;
+const MAX_FILE_BYTES = 8 * 1024 * 1024;
+
+/**
+ * Which servers of configurations that were found, not named, a person has approved. Kept in the user's own folder: one
+ * that lies beside the configuration could come with it.
+ */
+export type AllowedServers = {
+  readonly has: (file: string, server: MCPServerConfig) => Promise<boolean>;
+  readonly allow: (file: string, server: MCPServerConfig, at: string) => Promise<void>;
+};
+
+export function openAllowedServers(path: string): AllowedServers {
+  let writing: Promise<void> = Promise.resolve();
+  const read = async (): Promise<Kept> => {
+    const text = await readPrivateFile(path, MAX_FILE_BYTES);
+    const parsed = text === undefined ? { success: true as const, data: { allowed: [] } } : Kept.safeParse(parse(text));
+    if (parsed.success) return parsed.data;
+    throw hubError("server_config_invalid", `${path} cannot be read; remove it to approve servers anew.`);
+  };
+  return {
+    has: async (file, server) => {
+      const hash = hashOf(file, server);
+      return (await read()).allowed.some((entry) => entry.hash === hash);
+    },
+    allow: (file, server, at) => {
+      const change = writing.then(async () => {
+        const { allowed } = await read();
+        const hash = hashOf(file, server);
+        const others = allowed.filter((entry) => entry.hash !== hash);
+        const kept = [...others, { hash, file, serverId: server.id, at }].slice(-MAX_ALLOWED_SERVERS);
+        await replacePrivateFile(path, `${JSON.stringify({ allowed: kept }, undefined, 2)}\n`);
+      });
+      writing = change.catch(() => undefined);
+      return change;
+    },
+  };
+}
+
+/** Where a user's programs keep what is theirs on this machine. */
+export function allowedServersPath(env: Readonly<Record<string, string | undefined>>): string {
+  const state = env["XDG_STATE_HOME"];
+  const base = state === undefined || state === "" ? join(homedir(), ".local", "state") : state;
+  return join(base, "ergon", "allowed-servers.json");
+}
+
+const Kept = z.object({
+  allowed: z.array(z.object({ hash: z.string(), file: z.string(), serverId: z.string(), at: z.string() })),
+});
+type Kept = z.infer<typeof Kept>;
+
+/** All that decides what is run or reached, and with which names of secrets. */
+function hashOf(file: string, { id, command, args, env, url, headers, oauth, cwd, access }: MCPServerConfig): string {
+  const names = { env: Object.keys(env ?? {}).sort(), headers: Object.keys(headers ?? {}).sort() };
+  const { clientSecret: _secret, privateKey: _key, ...login } = oauth ?? {};
+  const what = { file, id, command, args, url, cwd, access, login, ...names };
+  return sha256Hex(canonicalJson(JSON.parse(JSON.stringify(what))));
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

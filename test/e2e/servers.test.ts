@@ -1,0 +1,331 @@
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import type { HubServerStatus, HubStats, StoredEvent } from "@ergon/core";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { startScriptedServer } from "../../packages/node/src/models/scripted-server.fixture.ts";
+import { type Answer, ergon, temporaryFolder } from "./ergon.ts";
+import { leaveNothingOn, processesOn, until } from "./processes.ts";
+import { serveFolder, type ServedFolder } from "./served.ts";
+
+const require = createRequire(import.meta.url);
+const program = (name: string) => require.resolve(`@modelcontextprotocol/server-${name}/dist/index.js`);
+const HOSTILE = join(import.meta.dirname, "../../packages/node/src/hub/hostile-server.fixture.ts");
+
+let folder: ReturnType<typeof temporaryFolder>;
+let served: ServedFolder | undefined;
+beforeEach(() => {
+  folder = temporaryFolder();
+});
+afterEach(async () => {
+  await served?.stop("SIGTERM");
+  served = undefined;
+  try {
+    leaveNothingOn(folder.path);
+  } finally {
+    folder.remove();
+  }
+});
+
+/** What a user has approved lies in the test's own folder, not in the tester's. */
+const env = () => ({ XDG_STATE_HOME: join(folder.path, "state") });
+const data = () => join(folder.path, "data");
+const config = () => join(folder.path, "mcp-servers.json");
+const run = (...args: readonly string[]): Promise<Answer> =>
+  ergon([...args, "--data", data()], { cwd: folder.path, env: env() });
+const parsed = ({ out }: Answer): unknown => JSON.parse(out);
+/** Started with a word of this folder, so that what is left running is found. */
+const files = () => ["--", process.execPath, program("filesystem"), folder.path];
+
+function writeServers(...servers: readonly Record<string, unknown>[]): void {
+  writeFileSync(config(), JSON.stringify({ servers }));
+}
+const hostile = (id: string, ...args: readonly string[]) => ({
+  id,
+  command: process.execPath,
+  args: [HOSTILE, ...args, folder.path],
+});
+
+async function serve(more: Readonly<Record<string, string>> = {}): Promise<ServedFolder> {
+  served = await serveFolder(data(), { cwd: folder.path, env: { ...env(), MCP_CONFIG_PATH: config(), ...more } });
+  return served;
+}
+
+async function ask(method: string, path: string, body?: unknown): Promise<Record<string, unknown>> {
+  if (served === undefined) throw new Error("Nothing is served.");
+  const response = await fetch(new URL(path, served.url), {
+    method,
+    headers: { authorization: `Bearer ${served.token}`, "content-type": "application/json" },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  return { status: response.status, ...((await response.json()) as object) };
+}
+
+async function statusOf(id: string): Promise<HubServerStatus | undefined> {
+  const { items } = (await ask("GET", "/servers")) as { items?: HubServerStatus[] };
+  return items?.find((server) => server.id === id);
+}
+
+async function untilState(id: string, state: string): Promise<void> {
+  for (let tries = 0; (await statusOf(id))?.state !== state; tries += 1) {
+    if (tries > 600) throw new Error(`"${id}" is ${JSON.stringify(await statusOf(id))}, not ${state}.`);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
+describe("ergon servers", { timeout: 120_000 }, () => {
+  it("has nothing to show where there is nothing, and makes no folder for it", async () => {
+    const { err, code } = await run("servers");
+    expect(code).toBe(0);
+    expect(err).toContain("No MCP servers.");
+    expect(parsed(await run("servers", "list", "--json"))).toMatchObject({ items: [], file: config(), problems: [] });
+    expect(parsed(await run("servers", "stats", "--json"))).toEqual({ servers: [], tools: [] });
+    expect(existsSync(data())).toBe(false);
+  });
+
+  it("adds a published server, whose tools are tools like any other, and leaves no process behind", async () => {
+    const added = await run("servers", "add", "files", "--json", ...files());
+    expect(parsed(added)).toMatchObject({ id: "files", state: "ready", connected: true, errors: [] });
+    expect(JSON.parse(readFileSync(config(), "utf8"))).toMatchObject({ servers: [{ id: "files", enabled: true }] });
+
+    writeFileSync(join(folder.path, "note.txt"), "Hello from a file.");
+    const args = JSON.stringify({ path: join(folder.path, "note.txt") });
+    const called = await run("tools", "call", "files_read_text_file", "--args", args, "--json");
+    expect(parsed(called)).toEqual({ output: { content: "Hello from a file." } });
+
+    const { items } = parsed(await run("tools", "list", "--json")) as { items: { id: string; origin: string }[] };
+    expect(items).toContainEqual(
+      expect.objectContaining({ id: "files_read_text_file", origin: "hub", effects: "once" }),
+    );
+    expect((await run("tools", "show", "files_read_text_file")).out).toContain('of the MCP server "files"');
+    expect((await run("servers")).out).toMatch(/files\s+ready/);
+    expect(parsed(await run("servers", "test", "files", "--json"))).toMatchObject({ ok: true });
+
+    const stats = parsed(await run("servers", "stats", "--json")) as HubStats;
+    expect(stats.tools).toMatchObject([{ tool: "files_read_text_file", calls: 1, failures: 0, successRate: 1 }]);
+    expect(stats.servers).toMatchObject([{ id: "files", totalInvocations: 1, totalFailures: 0 }]);
+
+    expect(parsed(await run("servers", "remove", "files", "--json"))).toEqual({ removed: "files" });
+    expect((await run("tools", "call", "files_read_text_file", "--args", args)).err).toContain("no tool");
+    expect(processesOn(folder.path)).toEqual([]);
+  });
+
+  it("runs a plan over two servers, checks it before, and forgets nothing of it", async () => {
+    await run("servers", "add", "files", ...files());
+    const memory = ["--env", `MEMORY_FILE_PATH=${join(folder.path, "graph.json")}`];
+    await run("servers", "add", "memory", ...memory, "--", process.execPath, program("memory"), folder.path);
+    const path = join(folder.path, "out.txt");
+    folder.write({
+      "remember.plan.json": JSON.stringify({
+        planId: "remember",
+        description: "Writes a file and remembers it.",
+        parameters: { type: "object" },
+        startStepId: "write",
+        steps: [
+          {
+            id: "write",
+            type: "tool_call",
+            toolId: "files_write_file",
+            arguments: { path, content: "kept" },
+            nextStepId: "note",
+          },
+          {
+            id: "note",
+            type: "tool_call",
+            toolId: "memory_create_entities",
+            arguments: { entities: [{ name: "out", entityType: "file", observations: ["kept"] }] },
+            nextStepId: "done",
+          },
+          { id: "done", type: "final_response", message: "done" },
+        ],
+      }),
+    });
+    expect((await run("plans", "validate", "remember.plan.json")).out).toContain("ok remember.plan.json: 2 calls");
+    expect((await run("run", "remember.plan.json", "--dry-run")).code).toBe(0);
+    expect(existsSync(path)).toBe(false);
+    const { code, out } = await run("run", "remember.plan.json");
+    expect([code, out]).toEqual([0, expect.stringContaining("done")]);
+    expect(readFileSync(path, "utf8")).toBe("kept");
+    expect(readFileSync(join(folder.path, "graph.json"), "utf8")).toContain('"out"');
+  });
+
+  it("hands servers' tools to the planner of ask", async () => {
+    const model = await startScriptedServer([
+      JSON.stringify([{ tool: "everything_echo", args: { message: "out there" } }]),
+    ]);
+    try {
+      writeServers({
+        id: "everything",
+        command: process.execPath,
+        args: [program("everything"), "stdio", folder.path],
+      });
+      const using = { ERGON_MODEL: "local/tiny", ERGON_MODEL_URL: model.url, MCP_CONFIG_PATH: config() };
+      const { out } = await ergon(["ask", "say it", "--data", data(), "--json"], {
+        cwd: folder.path,
+        env: { ...env(), ...using },
+      });
+      expect(out).toContain("Echo: out there");
+    } finally {
+      await model.close();
+    }
+  });
+
+  it("starts a server that was found, not named, only after a person approved it", async () => {
+    writeServers(hostile("found", "fine"));
+    const before = await run("servers", "list", "--json");
+    expect(parsed(before)).toMatchObject({ items: [{ id: "found", connected: false, needsApproval: true }] });
+    const refused = await run("tools", "call", "found_echo", "--args", "{}");
+    expect(refused.code).toBe(1);
+    expect(refused.err).toContain("ergon servers approve found");
+    expect((await run("servers", "test", "found")).code).toBe(1);
+
+    expect(parsed(await run("servers", "approve", "found", "--json"))).toMatchObject({ state: "ready" });
+    expect((await run("tools", "call", "found_echo", "--args", '{"a":1}')).out).toContain('{"a":1}');
+
+    writeServers(hostile("found", "fine", "another-argument"));
+    expect(parsed(await run("servers", "list", "--json"))).toMatchObject({ items: [{ needsApproval: true }] });
+  });
+
+  it("imports what another program has, and says what was left out", async () => {
+    const mcpServers = {
+      fine: { command: process.execPath, args: [HOSTILE, "fine", folder.path] },
+      both: { command: "x", url: "https://example.org" },
+      mcp: { command: process.execPath, args: [HOSTILE, "fine", folder.path] },
+    };
+    folder.write({ "claude.json": JSON.stringify({ mcpServers }) });
+    const { items, notes } = parsed(await run("servers", "import", "claude.json", "--json")) as {
+      items: HubServerStatus[];
+      notes: string[];
+    };
+    expect(items).toMatchObject([{ id: "fine", state: "ready" }]);
+    expect(notes.join("\n")).toMatch(/"both" was left out[^]*"mcp" was left out/);
+    expect((await run("servers", "import", "nowhere.json")).code).toBe(2);
+  });
+
+  it.each([
+    [["servers", "add", "x"], "Say how"],
+    [["servers", "add", "x", "--url", "file:///etc/passwd"], "http"],
+    [["servers", "add", "x", "--env", "nothing", "--", "y"], "--env NAME=VALUE"],
+    [["servers", "add", "plan", "--", "y"], "Ergon's own"],
+    [["servers", "remove", "x"], 'no server "x"'],
+    [["servers", "test", "x"], 'no server "x"'],
+    [["servers", "tset", "x"], 'Did you mean "test"'],
+    [["servers", "search", "x"], "later version"],
+  ])("%j is refused, and nothing changed", async (args, reason) => {
+    const { code, err } = await run(...args);
+    expect(code).not.toBe(0);
+    expect(err).toContain(reason);
+    expect(existsSync(config())).toBe(false);
+  });
+});
+
+describe("the hub of a server", { timeout: 120_000 }, () => {
+  it("follows its file: what is added starts, what is taken out ends, what stays is not touched", async () => {
+    writeServers(hostile("stays", "fine"), hostile("goes", "fine"));
+    await serve();
+    await untilState("goes", "ready");
+    await untilState("stays", "ready");
+    const who = async () => (await ask("POST", "/tools/stays_whoami/call", {}))["output"];
+    const before = await who();
+    writeServers(hostile("stays", "fine"), hostile("comes", "fine"));
+    await untilState("comes", "ready");
+    expect(await statusOf("goes")).toBeUndefined();
+    expect(await who()).toBe(before);
+    const { items } = (await ask("GET", "/tools")) as { items?: { id: string }[] };
+    const ids = (items ?? []).map(({ id }) => id);
+    expect([ids.includes("comes_echo"), ids.includes("goes_echo")]).toEqual([true, false]);
+  });
+
+  it("is changed over HTTP, tells of it in events, and writes only what was asked", async () => {
+    await serve();
+    expect((await ask("POST", "/servers", hostile("one", "fine")))["status"]).toBe(201);
+    expect((await ask("POST", "/servers", hostile("one", "fine")))["status"]).toBe(409);
+    expect((await ask("POST", "/servers", { id: "two", command: "x", url: "http://x" }))["status"]).toBe(422);
+    expect(await ask("PATCH", "/servers/one", { enabled: false })).toMatchObject({ status: 200, state: "disabled" });
+    expect(await ask("PATCH", "/servers/one", { enabled: true, timeoutMs: 9_000 })).toMatchObject({ state: "ready" });
+    expect(await ask("PATCH", "/servers/one", { timeoutMs: null })).toMatchObject({ state: "ready" });
+    expect(await ask("PATCH", "/servers/one", { command: null })).toMatchObject({ status: 422 });
+    expect(await ask("POST", "/servers/one/test", {})).toMatchObject({ ok: true });
+    const { servers } = JSON.parse(readFileSync(config(), "utf8")) as { servers: unknown[] };
+    expect(servers).toEqual([{ ...hostile("one", "fine"), name: "one", enabled: true }]);
+    expect(await ask("DELETE", "/servers/one")).toMatchObject({ status: 200, removed: "one" });
+    const types = (await events()).map(({ type, data }) => `${type} ${String(data["state"] ?? data["addedCount"])}`);
+    expect(types).toEqual(
+      expect.arrayContaining(["server-changed ready", "tools-changed 7", "server-changed disabled"]),
+    );
+  });
+
+  it("goes on without a server that fails, and says why it is down and when it is tried again", async () => {
+    writeServers(hostile("bad", "exits", "no licence"), hostile("good", "fine"), {
+      id: "keyless",
+      command: "x",
+      env: { KEY: "${NO_SUCH_KEY}" },
+    });
+    await serve();
+    await untilState("good", "ready");
+    await untilState("bad", "down");
+    expect(await statusOf("bad")).toMatchObject({ errors: [expect.stringContaining("no licence")] });
+    expect((await statusOf("bad"))?.nextTryAt).toMatch(/^\d{4}-/);
+    expect((await statusOf("keyless"))?.errors.join()).toContain("${NO_SUCH_KEY}");
+    expect(await ask("POST", "/tools/good_echo/call", { args: {} })).toMatchObject({ status: 200 });
+    expect(await ask("POST", "/tools/bad_echo/call", { args: {} })).toMatchObject({ status: 503, code: "server_down" });
+  });
+
+  it("answers outcome_unknown for a call that was sent and never answered, with its intent written before", async () => {
+    writeServers(hostile("fragile", "fine"));
+    await serve();
+    await untilState("fragile", "ready");
+    const answer = await ask("POST", "/tools/fragile_crash/call", { args: {} });
+    expect(answer).toMatchObject({ status: 502, code: "outcome_unknown" });
+    const { items } = (await ask("GET", "/sessions?status=paused_on_error")) as { items?: unknown[] };
+    expect(items).toMatchObject([{ lastError: { code: "outcome_unknown", needsPerson: true } }]);
+    await untilState("fragile", "ready");
+    const stats = (await ask("GET", "/stats")) as { hub?: HubStats };
+    expect(stats.hub?.tools).toMatchObject([{ tool: "fragile_crash", failures: 1, errors: { outcome_unknown: 1 } }]);
+  });
+
+  it("keeps a large result as a blob", async () => {
+    await serve();
+    folder.write({ "large.txt": "x".repeat(100_000) });
+    await ask("POST", "/servers", {
+      id: "files",
+      command: process.execPath,
+      args: [program("filesystem"), folder.path],
+    });
+    const args = { path: join(folder.path, "large.txt") };
+    const { output } = (await ask("POST", "/tools/files_read_text_file/call", { args })) as { output?: object };
+    expect(output).toMatchObject({ $blob: expect.any(String), bytes: expect.any(Number) });
+  });
+
+  it("takes its servers along when it is killed", async () => {
+    writeServers(hostile("one", "stays"), {
+      id: "shell",
+      command: "/bin/sh",
+      args: ["-c", `${process.execPath} ${HOSTILE} stays ${folder.path}; true`],
+    });
+    await serve();
+    await untilState("one", "ready");
+    await untilState("shell", "ready");
+    expect(processesOn(folder.path).length).toBeGreaterThan(2);
+    const killedAt = Date.now();
+    await served?.stop("SIGKILL");
+    served = undefined;
+    await until("no process of a server is left", () => processesOn(folder.path).length === 0);
+    expect(Date.now() - killedAt).toBeLessThan(5_000);
+  });
+
+  async function events(): Promise<StoredEvent[]> {
+    const stop = new AbortController();
+    const response = await fetch(new URL("/events", served?.url), {
+      headers: { authorization: `Bearer ${served?.token ?? ""}`, "last-event-id": "0" },
+      signal: stop.signal,
+    });
+    let text = "";
+    for await (const chunk of response.body?.pipeThrough(new TextDecoderStream()) ?? []) {
+      text += chunk;
+      if (text.includes('"disabled"')) break;
+    }
+    stop.abort();
+    return [...text.matchAll(/^data: (.*)$/gm)].map(([, line = ""]) => JSON.parse(line) as StoredEvent);
+  }
+});
