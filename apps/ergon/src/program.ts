@@ -1,6 +1,7 @@
 import type { ErgonError } from "@ergon/core";
 import { Command, CommanderError, Option } from "commander";
 import type { CommandContext } from "./command-context.ts";
+import type * as serverCommands from "./commands/servers.ts";
 import { EXIT, type ExitCode } from "./exit-codes.ts";
 import { LATER_COMMANDS } from "./later-commands.ts";
 
@@ -60,6 +61,8 @@ type AddServerFlags = {
   trusted?: boolean;
   disabled?: boolean;
 };
+
+type ServerCommands = typeof serverCommands;
 
 type Run = (start: (context: CommandContext) => Promise<ExitCode>) => Promise<void>;
 
@@ -384,10 +387,9 @@ function group(
 }
 
 function addServers(program: Command, run: Run): void {
-  type Servers = typeof import("./commands/servers.ts");
-  const command = (start: (servers: Servers, context: CommandContext) => Promise<ExitCode>) =>
+  const command = (start: (commands: ServerCommands, context: CommandContext) => Promise<ExitCode>) =>
     run(async (context) => start(await import("./commands/servers.ts"), context));
-  const list = () => command((servers, context) => servers.listServers(context));
+  const list = () => command((commands, context) => commands.listServers(context));
   const servers = group(program, "servers", "the MCP servers that Ergon is a client of", {
     words: ["list", "add", "remove", "test", "approve", "import", "stats", "search"],
     usage: "[list | add <id> | remove <id> | test <id> | approve <id> | import <file> | stats] [options]",

@@ -33,14 +33,10 @@ export function toolsIn(plan: unknown): string[] {
   for (let seen = 0; open.length > 0 && seen < MAX_WORDS; seen += 1) {
     const value = open.pop();
     if (typeof value !== "object" || value === null) continue;
-    if (Array.isArray(value)) {
-      open.push(...value);
-      continue;
-    }
     const { toolId, alternatives } = value as { readonly toolId?: unknown; readonly alternatives?: unknown };
     const named: readonly unknown[] = Array.isArray(alternatives) ? [toolId, ...(alternatives as unknown[])] : [toolId];
     for (const name of named) if (typeof name === "string") found.add(name);
-    open.push(...Object.values(value));
+    open.push(...(Object.values(value) as unknown[]));
   }
   return [...found];
 }

@@ -118,7 +118,10 @@ export async function openLiveHub(parts: LiveHubParts): Promise<LiveHub> {
         config: { id },
         secrets = [],
       } of servers)
-        hidden.set(id, hideInValue(() => secrets));
+        hidden.set(
+          id,
+          hideInValue(() => secrets),
+        );
       await manager.setServers(servers);
       await log.noteServers(servers.map((server) => server.written ?? server.config));
     });

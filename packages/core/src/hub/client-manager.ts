@@ -23,7 +23,7 @@ import { registerTools } from "./register-tools.ts";
 
 export const MAX_SERVERS = 200;
 /** So many servers are started at once; the rest wait their turn. */
-export const START_CONCURRENCY = 8;
+const START_CONCURRENCY = 8;
 /** One that takes longer than this to start no longer keeps the next from starting. */
 const SLOW_START_MS = 5_000;
 /** How long a repeated call waits for a server that fell. */

@@ -55,8 +55,7 @@ export const ServerStatus = z.object({
 });
 export type ServerStatus = z.infer<typeof ServerStatus>;
 
-export const ServerState = z.enum(["configured", "starting", "ready", "degraded", "down", "disabled"]);
-export type ServerState = z.infer<typeof ServerState>;
+const ServerState = z.enum(["configured", "starting", "ready", "degraded", "down", "disabled"]);
 
 /** Spec 5's status, and what people ask next. */
 export const HubServerStatus = ServerStatus.extend({
@@ -97,7 +96,7 @@ export const HubToolStats = z.object({
 });
 export type HubToolStats = z.infer<typeof HubToolStats>;
 
-export const HubServerStats = z.object({
+const HubServerStats = z.object({
   id: z.string(),
   name: z.string(),
   enabled: z.boolean(),
@@ -106,7 +105,6 @@ export const HubServerStats = z.object({
   totalInvocations: z.int(),
   totalFailures: z.int(),
 });
-export type HubServerStats = z.infer<typeof HubServerStats>;
 
 export const HubStats = z.object({ servers: z.array(HubServerStats), tools: z.array(HubToolStats) });
 export type HubStats = z.infer<typeof HubStats>;

@@ -12,7 +12,7 @@ import {
   toErgonError,
 } from "@ergon/core";
 import { redact, redactText } from "../log/redact.ts";
-import { learnFrom, type Learned, summed } from "./learned-costs.ts";
+import { learnFrom, type Learned, type StatsRow, summed } from "./learned-costs.ts";
 import type { DatabaseSchema } from "./open-database.ts";
 import { openSmallDatabase } from "./small-database.ts";
 
@@ -151,13 +151,6 @@ export function openInvocationLog({ path, clock, logger, hide }: InvocationLogOp
   };
 }
 
-export type StatsRow = {
-  readonly tool: string;
-  readonly serverId: string;
-  readonly durationMs: number;
-  readonly units: number;
-  readonly code: string | null;
-};
 type ServerRow = { readonly enabled: number };
 
 function statsRow({ toolName, serverId, durationMs, energyUnits, outcome }: HubInvocation): StatsRow {

@@ -1,8 +1,16 @@
 import type { HubToolStats } from "@ergon/core";
-import type { StatsRow } from "./invocation-log.ts";
 
 /** What is learned of a tool is learned from its newest calls. */
 export const LEARNED_CALLS = 100;
+
+/** A call as statistics see it; `code` says how it failed. */
+export type StatsRow = {
+  readonly tool: string;
+  readonly serverId: string;
+  readonly durationMs: number;
+  readonly units: number;
+  readonly code: string | null;
+};
 
 export type Learned = {
   readonly add: (row: StatsRow) => void;

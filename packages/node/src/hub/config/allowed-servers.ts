@@ -1,6 +1,6 @@
 import { homedir } from "node:os";
 import { join } from "node:path";
-import { canonicalJson, hubError, type MCPServerConfig, sha256Hex } from "@ergon/core";
+import { canonicalJson, hubError, type Json, type MCPServerConfig, sha256Hex } from "@ergon/core";
 import { z } from "zod";
 import { readPrivateFile, replacePrivateFile } from "../../tokens/private-file.ts";
 
@@ -60,7 +60,7 @@ function hashOf(file: string, { id, command, args, env, url, headers, oauth, cwd
   const names = { env: Object.keys(env ?? {}).sort(), headers: Object.keys(headers ?? {}).sort() };
   const { clientSecret: _secret, privateKey: _key, ...login } = oauth ?? {};
   const what = { file, id, command, args, url, cwd, access, login, ...names };
-  return sha256Hex(canonicalJson(JSON.parse(JSON.stringify(what))));
+  return sha256Hex(canonicalJson(JSON.parse(JSON.stringify(what)) as Json));
 }
 
 function parse(text: string): unknown {

@@ -84,14 +84,14 @@ describe("references to the environment", () => {
       id: "a",
       name: "a",
       command: "x",
-      args: ["--api-key", "canary-1", "--token=canary-2", "postgres://me:canary-3@host/db", "/home/me"],
+      args: ["--api-key", "canary-1", "--token=canary-2", "postgres://me:canary-3@host/db", "/srv/notes"],
       env: { API_KEY: "canary-4", MODE: "canary-5", REF: "${KEY}" },
       enabled: true,
     };
     const { written: shown, secrets, credentials, config: running } = expandServer(written, { KEY: "canary-6" });
     expect(running.args).toEqual(written.args);
     expect(JSON.stringify(shown)).not.toContain("canary");
-    expect(shown).toMatchObject({ args: expect.arrayContaining(["/home/me"]), env: { REF: "${KEY}" } });
+    expect(shown).toMatchObject({ args: expect.arrayContaining(["/srv/notes"]), env: { REF: "${KEY}" } });
     expect(credentials).toEqual(expect.arrayContaining(["canary-1", "canary-2", "canary-3", "canary-4", "canary-6"]));
     expect(credentials).not.toContain("canary-5");
     expect(secrets).toContain("canary-5");

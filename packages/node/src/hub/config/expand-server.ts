@@ -61,7 +61,7 @@ export function expandServer(
 }
 
 /** A configuration as people and logs may see it: what may be a key is hidden, references stay. */
-export function shownServer(config: MCPServerConfig): MCPServerConfig {
+function shownServer(config: MCPServerConfig): MCPServerConfig {
   const { args, env, headers, url, oauth } = config;
   const found = credentialsIn(config);
   const hide = (text: string) => found.reduce((shown, secret) => shown.replaceAll(secret, HIDDEN), text);
