@@ -1,4 +1,4 @@
-import { defineAction } from "@ergon/core";
+import { defineAction, logAgentProgress } from "@ergon/core";
 import { z } from "zod";
 import { PersonArg, RoleArg, FRESH_MS, subjectOf } from "../shared/args.ts";
 import { capabilityGaps, describeGaps, isCritical, openGaps } from "../shared/capability-gaps.ts";
@@ -17,8 +17,8 @@ import { answered } from "../shared/talent-error.ts";
  * conversation is about (`context.profileId`, `context.roleId`, or what an earlier action found).
  *
  * Outputs: `data` with `readiness` (null for a role that asks nothing), `band`, and `gaps`, the worst first, each with
- * required and held level, severity and status `missing`, `insufficient` or `met`; the same in
- * `dataForDownstreamPrompt`. Errors: `person_not_found`, `person_ambiguous`, `role_not_found`, `role_ambiguous`,
+ * required and held level, severity and status `missing`, `insufficient` or `met`, and `foundAt`; the same in
+ * `dataForDownstreamPrompt`, where getDevelopmentPlan finds it. Errors: `person_not_found`, `person_ambiguous`, `role_not_found`, `role_ambiguous`,
  * `database_unavailable`.
  *
  * Example: `ergon tools call getCapabilityGaps --args '{"profileId":"Amara Osei","roleId":"Data Engineer"}'`
@@ -40,15 +40,28 @@ export const getCapabilityGaps = defineAction({
   freshForMs: FRESH_MS,
   argsSchema: z.object({ profileId: PersonArg, roleId: RoleArg }),
   getDefaultArgs: subjectOf,
-  actionFn: async ({ args, supabase }, { signal }) =>
+  actionFn: async ({ args, supabase }, run) =>
     answered(async () => {
-      const found = await capabilityGaps(createTalentDatabase(supabase, signal), args);
+      logAgentProgress(run, {
+        phase: "compare",
+        message: `Comparing ${args.profileId} with ${args.roleId}`,
+        fraction: 0,
+      });
+      const found = await capabilityGaps(createTalentDatabase(supabase, run.signal), args);
       const { person, role, readiness, band } = found;
       const open = openGaps(found);
       const gaps = found.gaps.map((gap) => ({ ...gap, critical: isCritical(gap) }));
       const dataSummary = describeGaps(found);
       const subject = { profileId: person.id, personName: person.name, roleId: role.id, roleTitle: role.title };
-      const data = { ...subject, readiness, band, gaps, criticalCount: gaps.filter(({ critical }) => critical).length };
+      const foundAt = new Date().toISOString();
+      const data = {
+        ...subject,
+        foundAt,
+        readiness,
+        band,
+        gaps,
+        criticalCount: gaps.filter(({ critical }) => critical).length,
+      };
       return {
         success: true,
         message: dataSummary,

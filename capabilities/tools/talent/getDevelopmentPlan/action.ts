@@ -1,10 +1,13 @@
-import { defineAction } from "@ergon/core";
+import { defineAction, logAgentProgress } from "@ergon/core";
 import { z } from "zod";
 import { PersonArg, RoleArg, FRESH_MS, subjectOf } from "../shared/args.ts";
 import { capabilityGaps } from "../shared/capability-gaps.ts";
+import { knownGaps } from "../shared/known-gaps.ts";
+import { prose } from "../shared/prose.ts";
 import { downstream, next } from "../shared/said.ts";
 import { createTalentDatabase } from "../shared/talent-database.ts";
 import { answered } from "../shared/talent-error.ts";
+import { buildPrompt } from "./buildPrompt.ts";
 import { describePlan, developmentPlan } from "./development-plan.ts";
 
 /**
@@ -16,7 +19,9 @@ import { describePlan, developmentPlan } from "./development-plan.ts";
  * Inputs: `profileId` and `roleId`, each an id or a name; both default to what the conversation is about.
  *
  * Outputs: `data` with `readiness` and `stages`, each item with `from`, `to`, `milestones`, `skills` and `mentors`; the
- * same in `dataForDownstreamPrompt`. No stages when everything is met. Errors as in getCapabilityGaps.
+ * same in `dataForDownstreamPrompt`. No stages when everything is met. `chatResponse` is the plan in the model's words
+ * where there is a model, else what was computed; its `promptDetails.told` says which. Gaps that getCapabilityGaps found a
+ * moment ago are used again, and `actionsTaken` says so. Errors as in getCapabilityGaps.
  *
  * Example: `ergon tools call getDevelopmentPlan --args '{"profileId":"amara-osei","roleId":"data-engineer"}'`
  *
@@ -32,15 +37,17 @@ export const getDevelopmentPlan = defineAction({
   tags: ["talent", "person", "role", "plan", "learn", "first", "develop", "mentor", "training", "steps"],
   suggestedPrerequisites: ["getCapabilityGaps", "getSemanticSkillRecommendations"],
   suggestedPostrequisites: [],
+  usesAI: true,
   effects: "read",
   freshForMs: FRESH_MS,
   argsSchema: z.object({ profileId: PersonArg, roleId: RoleArg }),
   getDefaultArgs: subjectOf,
-  actionFn: async ({ args, supabase }, { signal, progress }) =>
+  actionFn: async ({ args, context, supabase, model }, run) =>
     answered(async () => {
-      const database = createTalentDatabase(supabase, signal);
-      const found = await capabilityGaps(database, args);
-      progress({ fraction: 0.5, message: `${found.role.title} compared` });
+      const database = createTalentDatabase(supabase, run.signal);
+      const known = knownGaps(context, args, Date.now());
+      const found = known ?? (await capabilityGaps(database, args));
+      logAgentProgress(run, { phase: "plan", message: `Planning the way to ${found.role.title}`, fraction: 0.5 });
       const stages = await developmentPlan(database, found);
       const { person, role, readiness, band } = found;
       const dataSummary = describePlan(found, stages);
@@ -50,9 +57,21 @@ export const getDevelopmentPlan = defineAction({
         success: true,
         message: dataSummary,
         data,
-        chatResponse: { message: dataSummary },
+        chatResponse: await prose({
+          model,
+          context,
+          run,
+          computed: dataSummary,
+          prompt: (modelId, asked) => buildPrompt(modelId, asked, found, stages),
+        }),
+        ...(known === undefined ? {} : { actionsTaken: [reused(known.foundAt)] }),
         dataForDownstreamPrompt: downstream("getDevelopmentPlan", dataSummary, data),
         nextActions: [next("getSemanticSkillRecommendations", `Find more skills that help towards ${role.title}`)],
       };
     }),
 });
+
+function reused(foundAt: string) {
+  const reason = "What it found earlier in this conversation is used again.";
+  return { tool: "getCapabilityGaps", reason, timestamp: foundAt };
+}

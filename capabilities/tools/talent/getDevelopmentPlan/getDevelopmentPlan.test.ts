@@ -1,3 +1,4 @@
+import { createScriptedModel } from "@ergon/core/testing";
 import { describe, expect, it } from "vitest";
 import { talentWorld } from "../shared/talent-world.fixture.ts";
 import { getDevelopmentPlan } from "./action.ts";
@@ -86,5 +87,58 @@ describe("getDevelopmentPlan", () => {
     expect(await world.call({ profileId: "a", roleId: "b" }, { supabase: {} })).toMatchObject({
       error: { type: "database_unavailable" },
     });
+  });
+});
+
+describe("getDevelopmentPlan after getCapabilityGaps", () => {
+  const world = talentWorld(getDevelopmentPlan);
+  const args = { profileId: "amara-osei", roleId: "data-engineer" };
+  const left = (structured: Readonly<Record<string, unknown>>) => ({
+    downstreamData: {
+      getCapabilityGaps: {
+        structured: {
+          profileId: "amara-osei",
+          personName: "Amara Osei",
+          roleId: "data-engineer",
+          roleTitle: "Data Engineer",
+          foundAt: new Date().toISOString(),
+          readiness: 50,
+          gaps: [
+            { id: "cyber-security", name: "Cyber Security", required: 2, have: 0, severity: 100, status: "missing" },
+          ],
+          ...structured,
+        },
+      },
+    },
+  });
+  const capabilities = (data: unknown) =>
+    (data as Data).stages.flatMap(({ items }) => items.map(({ capability }) => capability));
+
+  it("uses what was found a moment ago, and says so", async () => {
+    for (const asked of [args, { profileId: "Amara Osei", roleId: "data engineer" }]) {
+      const { data, actionsTaken } = await world.call(asked, { context: left({}) });
+      expect(capabilities(data)).toEqual(["Cyber Security"]);
+      expect(actionsTaken).toMatchObject([{ tool: "getCapabilityGaps" }]);
+    }
+  });
+
+  it.each([
+    ["another person's", { profileId: "kwame-boateng", personName: "Kwame Boateng" }],
+    ["another role's", { roleId: "cloud-engineer", roleTitle: "Cloud Engineer" }],
+    ["old", { foundAt: "2026-01-02T03:04:05.678Z" }],
+    ["of the future", { foundAt: "2999-01-02T03:04:05.678Z" }],
+    ["not in its form", { gaps: "none" }],
+  ])("looks again where what was found is %s", async (_, structured) => {
+    const { data, actionsTaken } = await world.call(args, { context: left(structured) });
+    expect(capabilities(data)).toHaveLength(4);
+    expect(actionsTaken).toBeUndefined();
+  });
+
+  it("tells the plan in the model's words beside the computed one", async () => {
+    const model = createScriptedModel(["Start with the cloud."]);
+    const answer = await world.call(args, { model });
+    expect(answer.chatResponse).toMatchObject({ message: "Start with the cloud.", promptDetails: { told: "model" } });
+    expect(answer.message).toContain("should first build Cloud Operations");
+    expect(model.requests[0]?.messages[1]?.content).toContain("Cloud Operations");
   });
 });

@@ -1,4 +1,4 @@
-import { defineAction } from "@ergon/core";
+import { defineAction, logAgentProgress } from "@ergon/core";
 import { z } from "zod";
 import { limitArg, PersonArg, FRESH_MS, subjectOf, ThresholdArg } from "../shared/args.ts";
 import { findPerson } from "../shared/find-one.ts";
@@ -44,12 +44,13 @@ export const getMatchingRolesForPerson = defineAction({
     const { profileId } = subjectOf(context);
     return profileId === undefined ? {} : { profileId };
   },
-  actionFn: async ({ args, supabase }, { signal }) =>
+  actionFn: async ({ args, supabase }, run) =>
     answered(async () => {
-      const database = createTalentDatabase(supabase, signal);
+      const database = createTalentDatabase(supabase, run.signal);
       const person = await findPerson(database, args.profileId);
       const found = await database.matchRolesForPerson(person.id, { threshold: args.threshold, limit: MAX_MATCHES });
       const near = found.filter(({ id }) => id !== person.currentRoleId).slice(0, args.limit);
+      logAgentProgress(run, { phase: "measure", message: `Measuring ${String(near.length)} roles`, fraction: 0.5 });
       const ids = near.map(({ id }) => id);
       const roles = await database.roles(ids);
       const fitOf = await roleFits(database, ids);

@@ -1,10 +1,12 @@
-import { defineAction, type ToolContext } from "@ergon/core";
+import { defineAction, logAgentProgress, type ToolContext } from "@ergon/core";
 import { z } from "zod";
 import { limitArg, PersonArg, record, RoleArg, FRESH_MS, subjectOf, ThresholdArg } from "../shared/args.ts";
 import { findPerson, findRole } from "../shared/find-one.ts";
+import { prose } from "../shared/prose.ts";
 import { downstream, listed, next } from "../shared/said.ts";
 import { createTalentDatabase, type Match, type TalentDatabase } from "../shared/talent-database.ts";
 import { answered, TalentError } from "../shared/talent-error.ts";
+import { buildPrompt } from "./buildPrompt.ts";
 import { learningPath, recommendSkills } from "./recommend-skills.ts";
 
 /**
@@ -17,7 +19,8 @@ import { learningPath, recommendSkills } from "./recommend-skills.ts";
  * (find skills near what was last said in the conversation instead of near the role); `threshold` and `limit` (10).
  *
  * Outputs: `data.recommendations` with current and target level, severity, similarity and priority, what the role asks
- * for first; `data.learningPath`, the shortest ways first. Errors: `person_not_found`, `person_ambiguous`,
+ * for first; `data.learningPath`, the shortest ways first; `chatResponse` is told by the model where there is one
+ * (`promptDetails.told`). Errors: `person_not_found`, `person_ambiguous`,
  * `role_not_found`, `role_ambiguous`, `nothing_to_match`, `database_unavailable`.
  *
  * Example: `ergon tools call getSemanticSkillRecommendations --args '{"profileId":"Pavel Novak","roleId":"Cloud Engineer"}'`
@@ -34,6 +37,7 @@ export const getSemanticSkillRecommendations = defineAction({
   tags: ["talent", "person", "role", "skills", "recommend", "learn", "courses", "training"],
   suggestedPrerequisites: ["getCapabilityGaps"],
   suggestedPostrequisites: ["getDevelopmentPlan"],
+  usesAI: true,
   effects: "read",
   freshForMs: FRESH_MS,
   argsSchema: z.object({
@@ -44,12 +48,13 @@ export const getSemanticSkillRecommendations = defineAction({
     limit: limitArg(10),
   }),
   getDefaultArgs: subjectOf,
-  actionFn: async ({ args, context, supabase }, { signal }) =>
+  actionFn: async ({ args, context, supabase, model }, run) =>
     answered(async () => {
-      const database = createTalentDatabase(supabase, signal);
+      const database = createTalentDatabase(supabase, run.signal);
       const person = await findPerson(database, args.profileId);
       const asked = args.roleId ?? person.currentRoleId ?? undefined;
       const role = asked === undefined ? undefined : await findRole(database, asked);
+      logAgentProgress(run, { phase: "match", message: `Looking for skills that help ${person.name}`, fraction: 0.2 });
       const matches = await matching(database, { roleId: role?.id, context, ...args });
       const required = role === undefined ? [] : ((await database.requiredSkills([role.id])).get(role.id) ?? []);
       const ids = [...new Set([...required.map(({ id }) => id), ...matches.map(({ id }) => id)])];
@@ -77,7 +82,14 @@ export const getSemanticSkillRecommendations = defineAction({
         success: true,
         message: dataSummary,
         data,
-        chatResponse: { message: dataSummary },
+        chatResponse: await prose({
+          model,
+          context,
+          run,
+          computed: dataSummary,
+          prompt: (modelId, asked) =>
+            buildPrompt(modelId, asked, { personName: person.name, goal: towards }, recommendations),
+        }),
         dataForDownstreamPrompt: downstream("getSemanticSkillRecommendations", dataSummary, data),
         nextActions:
           role === undefined

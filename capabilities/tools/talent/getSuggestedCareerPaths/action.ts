@@ -1,11 +1,13 @@
-import { defineAction } from "@ergon/core";
+import { defineAction, logAgentProgress } from "@ergon/core";
 import { z } from "zod";
 import { limitArg, PersonArg, FRESH_MS, subjectOf, ThresholdArg } from "../shared/args.ts";
 import { findPerson } from "../shared/find-one.ts";
+import { prose } from "../shared/prose.ts";
 import { holdingOf, roleFits } from "../shared/role-fit.ts";
 import { downstream, listed, next, percent } from "../shared/said.ts";
 import { createTalentDatabase } from "../shared/talent-database.ts";
 import { answered } from "../shared/talent-error.ts";
+import { buildPrompt } from "./buildPrompt.ts";
 import { type CareerPath, grownInto, movesFrom } from "./career-paths.ts";
 
 /** Roles that are looked at for one move. */
@@ -22,7 +24,7 @@ const MAX_MOVES = 50;
  * measured for the embedding model), `limit` (5).
  *
  * Outputs: `data.paths`, the best first, each with `first` and `second` move (null where no promotion follows) and
- * their scores from 0 to 1. Errors: `person_not_found`, `person_ambiguous`, `database_unavailable`.
+ * their scores from 0 to 1; `chatResponse` is told by the model where there is one (`promptDetails.told`). Errors: `person_not_found`, `person_ambiguous`, `database_unavailable`.
  *
  * Example: `ergon tools call getSuggestedCareerPaths --args '{"profileId":"Pavel Novak"}'`
  *
@@ -39,6 +41,7 @@ export const getSuggestedCareerPaths = defineAction({
   tags: ["talent", "person", "career", "path", "next", "promotion", "future", "move", "grow"],
   suggestedPrerequisites: [],
   suggestedPostrequisites: ["getCapabilityGaps", "getDevelopmentPlan"],
+  usesAI: true,
   effects: "read",
   freshForMs: FRESH_MS,
   argsSchema: z.object({ profileId: PersonArg, threshold: ThresholdArg, limit: limitArg(5) }),
@@ -46,9 +49,9 @@ export const getSuggestedCareerPaths = defineAction({
     const { profileId } = subjectOf(context);
     return profileId === undefined ? {} : { profileId };
   },
-  actionFn: async ({ args, supabase }, { signal, progress }) =>
+  actionFn: async ({ args, context, supabase, model }, run) =>
     answered(async () => {
-      const database = createTalentDatabase(supabase, signal);
+      const database = createTalentDatabase(supabase, run.signal);
       const person = await findPerson(database, args.profileId);
       const { threshold, limit } = args;
       const roles = new Map((await database.roles()).map((role) => [role.id, role]));
@@ -67,7 +70,8 @@ export const getSuggestedCareerPaths = defineAction({
         const further = movesFrom({ ...around, grade: first.grade, holding: grown, matches: onward });
         const second = further.find(({ roleId, kind }) => kind === "promotion" && roleId !== here) ?? null;
         paths.push({ first, second, score: first.score });
-        progress({ fraction: paths.length / firsts.length });
+        const fraction = paths.length / firsts.length;
+        logAgentProgress(run, { phase: "look ahead", message: `Looked on from ${first.title}`, fraction });
       }
       const shown = paths.map(({ first, second, score }) =>
         second === null
@@ -84,7 +88,13 @@ export const getSuggestedCareerPaths = defineAction({
         success: true,
         message: dataSummary,
         data,
-        chatResponse: { message: dataSummary },
+        chatResponse: await prose({
+          model,
+          context,
+          run,
+          computed: dataSummary,
+          prompt: (modelId, asked) => buildPrompt(modelId, asked, person, paths),
+        }),
         dataForDownstreamPrompt: downstream("getSuggestedCareerPaths", dataSummary, data),
         nextActions:
           best === undefined

@@ -5,8 +5,8 @@ import { describeGap, listed, percent } from "./said.ts";
 import type { TalentDatabase } from "./talent-database.ts";
 
 export type CapabilityGaps = {
-  readonly person: Person;
-  readonly role: RoleName;
+  readonly person: Pick<Person, "id" | "name">;
+  readonly role: Pick<RoleName, "id" | "title">;
   /** All of the role's capabilities, the worst first. */
   readonly gaps: readonly Gap[];
   readonly readiness: number | null;
