@@ -17,7 +17,7 @@ import type { Models } from "./choose-models.ts";
 import type { OpenedData } from "./open-data.ts";
 
 export type LoopParts = {
-  readonly data: Pick<Extract<OpenedData, { kind: "opened" }>, "state" | "memory">;
+  readonly data: Pick<Extract<OpenedData, { kind: "opened" }>, "state" | "memory" | "vectors">;
   readonly engine: EmbeddedEngine;
   readonly registry: ToolRegistry;
   readonly gate: ToolGate;
@@ -42,7 +42,8 @@ export function makeLoop({
   ids,
   logger,
 }: LoopParts): AskLoop {
-  const { model, embedder } = models;
+  const { model } = models;
+  const embedder = data.vectors.around(models.embedder);
   const runner = new McpLoopRunner({
     registry,
     embedder,

@@ -11,8 +11,10 @@ import {
   claimFolder,
   type FolderInspection,
   inspectFolder,
+  type KeptVectors,
   openConversationMemory,
   openFileBlobStore,
+  openKeptVectors,
   openSqliteLoopStore,
   openSqliteStateStore,
   type OwnedFolder,
@@ -23,6 +25,7 @@ import {
 const DATABASE_NAME = "state.db";
 const LOOPS_NAME = "loops.db";
 const MEMORY_NAME = "memory.db";
+const VECTORS_NAME = "vectors.db";
 
 type OpenedState = ReturnType<typeof openSqliteStateStore>;
 
@@ -43,6 +46,7 @@ export type OpenedData =
       readonly loops: LoopStore;
       readonly supabase: Supabase;
       readonly memory: ConversationMemory;
+      readonly vectors: KeptVectors;
       /** Tells others where this process listens, and what they come in with. */
       readonly announce: (url: string, token: string) => Promise<void>;
       /** Sends nobody here any more: whoever comes now waits until the folder is free. */
@@ -63,7 +67,8 @@ export async function openData({ values, logger, memoryState, ...parts }: DataOp
     const loops = openLoops(values);
     const supabase = parts.supabase();
     const memory = openMemory(values);
-    const close = async () => closeAll([supabase, memory, loops, state, blobs], claim.release);
+    const vectors = openKeptVectors({ path: join(data, VECTORS_NAME), logger });
+    const close = async () => closeAll([supabase, memory, vectors, loops, state, blobs], claim.release);
     return {
       kind: "opened",
       state,
@@ -71,6 +76,7 @@ export async function openData({ values, logger, memoryState, ...parts }: DataOp
       loops,
       supabase,
       memory,
+      vectors,
       announce: claim.setUrl,
       retire: () => claim.setUrl(undefined),
       close,

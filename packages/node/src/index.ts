@@ -29,6 +29,7 @@ export { createServiceEmbedder } from "./embed/service-embedder.ts";
 export { createAiModel } from "./models/ai-model.ts";
 export { chosenModel } from "./models/chosen-model.ts";
 export { chooseModel, chooseService, type ModelChoice, type ModelService } from "./models/choose-model.ts";
+export { type KeptVectors, openKeptVectors } from "./embed/kept-embedder.ts";
 export { openConversationMemory, type SqliteConversationMemory } from "./sqlite/conversation-memory.ts";
 export { type FolderInspection, inspectFolder } from "./ownership/inspect-folder.ts";
 export { openSqliteLoopStore, type SqliteLoopOptions } from "./sqlite/loop-store.ts";

@@ -9,7 +9,13 @@ export type Embedding = { readonly model: string; readonly dimension: number; re
  */
 export type Embedder = {
   readonly model: string;
-  embed(texts: readonly string[], options?: { readonly signal?: AbortSignal }): Promise<readonly Embedding[]>;
+  embed(texts: readonly string[], options?: EmbedOptions): Promise<readonly Embedding[]>;
+};
+
+export type EmbedOptions = {
+  readonly signal?: AbortSignal;
+  /** These texts come again, also after a new start: whoever can keep their vectors should. */
+  readonly keep?: boolean;
 };
 
 /** A longer text is embedded by its beginning. */

@@ -5,14 +5,16 @@
  * S1  The folder is made whole (tables, sample data) or made anew at the next start, however the process died.
  * S2  One request at a time: its connection is one session of Postgres, and roles are set in a transaction.
  * S3  Migrations that the folder has not seen are applied in order, each in a transaction of its own.
+ * S4  A folder that was opened with the same server and the same migrations before is taken as it is.
  */
-import { existsSync } from "node:fs";
-import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { readFileSync } from "node:fs";
+import { mkdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { storeError } from "@ergon/core";
 import { newSecret } from "../tokens/secret.ts";
-import { migrate } from "./migrate.ts";
-import { READY_FILE } from "./ready-file.ts";
+import { migrate, migrationsEdition } from "./migrate.ts";
+import { editionOf, isReady, markReady } from "./ready-file.ts";
+import { createSchemaCache } from "./schema-cache.ts";
 import { createTurns } from "./turns.ts";
 
 export type EmbeddedDatabase = {
@@ -32,21 +34,23 @@ export type EmbeddedDatabaseOptions = {
 };
 
 export async function openEmbeddedDatabase({ folder, schema }: EmbeddedDatabaseOptions): Promise<EmbeddedDatabase> {
-  const isNew = !existsSync(join(folder, READY_FILE));
+  const isNew = !isReady(folder);
+  const edition = `${liteVersion()} ${migrationsEdition(join(schema, "migrations"))}`;
+  const isKnown = editionOf(folder) === edition;
   if (isNew) await rm(folder, { recursive: true, force: true });
   await mkdir(folder, { recursive: true, mode: 0o700 });
-  const { App, connection } = await connect(join(folder, "pg"));
+  const { App, connection } = await connect(folder, edition);
   try {
     const keys = { publishable: `sb_publishable_${newSecret()}`, secret: `sb_secret_${newSecret()}` };
     const auth = { enabled: true, jwt_secret: newSecret(), publishable_key: keys.publishable, secret_key: keys.secret };
     const app = new App({ connection, auth });
-    await connection.driver.exec(PLATFORM_ROLES);
-    await app.ensureSystemSchema();
-    await connection.driver.exec("grant usage on schema auth to anon, authenticated, service_role");
-    await migrate(connection.driver, join(schema, "migrations"));
-    if (isNew) {
-      await connection.driver.exec(await readFile(join(schema, "seed.sql"), "utf8"));
-      await writeFile(join(folder, READY_FILE), `${JSON.stringify({ layout: 1 })}\n`);
+    if (!isKnown) {
+      await connection.driver.exec(PLATFORM_ROLES);
+      await app.ensureSystemSchema();
+      await connection.driver.exec("grant usage on schema auth to anon, authenticated, service_role");
+      await migrate(connection.driver, join(schema, "migrations"));
+      if (isNew) await connection.driver.exec(await readFile(join(schema, "seed.sql"), "utf8"));
+      await markReady(folder, edition);
     }
     const inTurn = createTurns();
     return {
@@ -70,7 +74,7 @@ const PLATFORM_ROLES = `do $$ begin
 end $$;
 grant usage on schema public to anon, authenticated, service_role;`;
 
-async function connect(folder: string) {
+async function connect(folder: string, edition: string) {
   // Read by the library when it is loaded.
   process.env["LITE_TELEMETRY"] = "0";
   const [{ App }, { createPgliteConnection }, { vector }, { pg_trgm }] = await Promise.all([
@@ -81,7 +85,8 @@ async function connect(folder: string) {
   ]);
   try {
     const connection = await createPgliteConnection({
-      url: folder,
+      url: join(folder, "pg"),
+      schemaCache: createSchemaCache(folder, edition),
       pgliteOptions: { extensions: { vector, pg_trgm } },
     });
     await connection.driver.waitReady;
@@ -98,4 +103,9 @@ function unavailable(folder: string, thrown: unknown): Error {
     `The embedded database in ${folder} does not open: ${reason}. Move that folder away to begin with the sample data anew.`,
     { cause: thrown, retryable: true },
   );
+}
+
+function liteVersion(): string {
+  const manifest = readFileSync(new URL("../package.json", import.meta.resolve("@supabase/lite")), "utf8");
+  return (JSON.parse(manifest) as { readonly version: string }).version;
 }

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { READY_FILE } from "./ready-file.ts";
+import { isReady } from "./ready-file.ts";
 import { SUPABASE_FOLDER } from "./supabase.ts";
 
 export type SupabaseInspection =
@@ -17,5 +17,5 @@ export function inspectSupabase(dataFolder: string, hostedUrl: string | undefine
   if (hostedUrl !== undefined) return { kind: "hosted", url: hostedUrl };
   const folder = join(dataFolder, SUPABASE_FOLDER);
   if (!existsSync(folder)) return { kind: "embedded", folder, state: "absent" };
-  return { kind: "embedded", folder, state: existsSync(join(folder, READY_FILE)) ? "ready" : "unfinished" };
+  return { kind: "embedded", folder, state: isReady(folder) ? "ready" : "unfinished" };
 }

@@ -1,9 +1,17 @@
+import { createHash } from "node:crypto";
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { PGlite } from "@electric-sql/pglite";
 
 /** Where the Supabase CLI keeps it too. */
 const HISTORY = "supabase_migrations.schema_migrations";
+
+/** Tells whether the folder has other migrations than a database that saw it before. */
+export function migrationsEdition(folder: string): string {
+  const hash = createHash("sha256");
+  for (const { version, file } of migrationsIn(folder)) hash.update(version).update(readFileSync(file));
+  return hash.digest("hex").slice(0, 16);
+}
 
 /** Applies what the database has not seen, in the order of its names; gives the versions that were applied. */
 export async function migrate(database: PGlite, folder: string): Promise<readonly string[]> {

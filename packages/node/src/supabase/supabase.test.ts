@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createHashEmbedder, type Embedder, silentLogger } from "@ergon/core";
@@ -87,6 +87,39 @@ describe("the embedded Supabase", () => {
     await client.rpc("match_roles_for_role", { role_id: "data-engineer" });
     expect((await client.from("roles").select("id").is("embedding", null)).data).toEqual([]);
     await supabase.close();
+  });
+});
+
+describe("an embedded Supabase that is opened again", () => {
+  const home = mkdtempSync(join(tmpdir(), "ergon-again-"));
+  const migrations = join(home, "schema/migrations");
+  afterAll(() => rmSync(home, { recursive: true, force: true }));
+  const inside = async <T>(work: (database: EmbeddedDatabase) => Promise<T>): Promise<T> => {
+    const database = await openEmbeddedDatabase({ folder: join(home, "data"), schema: join(home, "schema") });
+    try {
+      return await work(database);
+    } finally {
+      await database.close();
+    }
+  };
+  const noteCount = (database: EmbeddedDatabase) =>
+    database
+      .fetch(new Request("http://test.invalid/rest/v1/notes", { headers: { apikey: database.keys.secret } }))
+      .then(async (response) => ({ status: response.status, body: await response.json() }));
+
+  it("keeps what it found out about its tables, and finds out anew after a migration", async () => {
+    mkdirSync(migrations, { recursive: true });
+    writeFileSync(join(home, "schema/seed.sql"), "");
+    writeFileSync(join(migrations, "20260101000000_first.sql"), "create table public.letters (id int primary key);");
+    expect((await inside(noteCount)).status).toBe(404);
+    const cache = join(home, "data/schema-cache.json");
+    expect(readFileSync(cache, "utf8")).toContain("letters");
+    expect((await inside(noteCount)).status).toBe(404);
+
+    writeFileSync(join(migrations, "20260102000000_second.sql"), "create table public.notes (id int primary key);");
+    expect(await inside(noteCount)).toEqual({ status: 200, body: [] });
+    writeFileSync(cache, "{ torn");
+    expect(await inside(noteCount)).toEqual({ status: 200, body: [] });
   });
 });
 

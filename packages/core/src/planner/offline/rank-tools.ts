@@ -79,7 +79,10 @@ export function createToolRanker({ embedder }: { readonly embedder: Embedder }):
 
   async function nearness(text: string, tools: readonly Tool[]): Promise<ReadonlyMap<Tool, number>> {
     const unknown = tools.filter((tool) => !vectors.has(tool));
-    const [query, ...made] = await embedder.embed([text, ...unknown.map(toldOf)]);
+    const [[query], made] = await Promise.all([
+      embedder.embed([text]),
+      embedder.embed(unknown.map(toldOf), { keep: true }),
+    ]);
     for (const [at, tool] of unknown.entries()) {
       const vector = made[at];
       if (vector !== undefined) vectors.set(tool, vector);
