@@ -3,11 +3,13 @@ import {
   type Clock,
   createToolEntities,
   type EmbeddedEngine,
+  type ErgonError,
   type Ids,
   type Infrastructure,
   type Logger,
   type LoopOptions,
   type LoopRequest,
+  type MCPResponse,
   McpLoopRunner,
   type ToolGate,
   type ToolRegistry,
@@ -30,6 +32,19 @@ export type LoopParts = {
 
 /** One turn of the planner loop, as a run of a durable session. */
 export type AskLoop = (request: LoopRequest, options: LoopOptions) => Promise<Attempt>;
+
+/** The same for those who want an answer or a refusal. */
+export type AskTurn = (turn: {
+  readonly request: LoopRequest;
+  readonly signal: AbortSignal;
+  /** Whoever typed it, by default. */
+  readonly owner?: string;
+}) => Promise<MCPResponse>;
+
+/** No failed run but none at all: another plan has taken the session meanwhile, or the caller's plan cannot run. */
+export function isRefusal({ code }: ErgonError): boolean {
+  return code.startsWith("session_") || code === "plan_refused";
+}
 
 export function makeLoop({
   data,

@@ -10,7 +10,7 @@ export type OwnMcpParts = Pick<HostParts, "values" | "version" | "plans" | "ids"
   };
 
 /** MCP on a folder that is ours; loaded when it is first asked for. */
-export function ownMcp({ engine, loops, watchEvents, ...parts }: OwnMcpParts): () => Promise<McpHost> {
+export function ownMcp({ engine, loops, ask, watchEvents, ...parts }: OwnMcpParts): () => Promise<McpHost> {
   return once(async () => {
     const [{ composeMcpHost }, { createMcpChanges }] = await Promise.all([
       import("./mcp/compose-host.ts"),
@@ -21,7 +21,7 @@ export function ownMcp({ engine, loops, watchEvents, ...parts }: OwnMcpParts): (
         for (const { owner, uri } of resourcesIn(events)) announce(owner, uri);
       }),
     );
-    return composeMcpHost({ ...parts, changes, reach: (_, work) => work({ engine, loops }) });
+    return composeMcpHost({ ...parts, changes, reach: (_, work) => work({ engine, loops, ask }) });
   });
 }
 

@@ -21,8 +21,6 @@ import {
   type Json,
   type JsonObject,
   type Logger,
-  type LoopRequest,
-  type MCPResponse,
   type ProgressUpdate,
   type RefinementLoops,
   type ToolGate,
@@ -55,7 +53,7 @@ import { callDirectly } from "./direct-call.ts";
 import { type HubParts, openHub } from "./hub/open-hub.ts";
 import { createHttpServer, type HttpServer, reachableHere } from "./http/server.ts";
 import { keepLoops } from "./keep-loops.ts";
-import { makeLoop } from "./make-loop.ts";
+import { type AskTurn, isRefusal, makeLoop } from "./make-loop.ts";
 import type { OpenedData } from "./open-data.ts";
 import { ownMcp } from "./own-mcp.ts";
 import type { PlanBooks } from "./plan-shelf.ts";
@@ -70,7 +68,7 @@ export type Workplace = {
   readonly engine: Engine;
   readonly loops: RefinementLoops;
   /** One turn of the planner loop; a failed run is an answer. */
-  readonly ask: (turn: { readonly request: LoopRequest; readonly signal: AbortSignal }) => Promise<MCPResponse>;
+  readonly ask: AskTurn;
   /** Where the owner listens: this process or another. */
   readonly url: string;
   readonly isOwner: boolean;
@@ -143,7 +141,7 @@ function visit(target: RemoteTarget): Workplace {
   return {
     engine: createRemoteEngine(target),
     loops: createRemoteLoops(target),
-    ask: (turn) => askRemote(target, { ...turn, owner: FIRST_PRINCIPAL }),
+    ask: (turn) => askRemote(target, { owner: FIRST_PRINCIPAL, ...turn }),
     url: target.url,
     isOwner: false,
     callTool: ({ progress: _unheard, ...call }) => callRemoteTool(target, { ...call, owner: FIRST_PRINCIPAL }),
@@ -193,6 +191,11 @@ async function own(
     await hub.everything();
     return turn(request, options);
   };
+  const askTurn: AskTurn = async ({ request, signal, owner = FIRST_PRINCIPAL }) => {
+    const { response, thrown } = await ask(request, { owner, signal });
+    if (thrown !== undefined && isRefusal(thrown)) throw thrown;
+    return response;
+  };
   let server: HttpServer | undefined;
   const close = async (): Promise<void> => {
     try {
@@ -221,7 +224,7 @@ async function own(
       hubStats: hub.stats,
       loops,
       ask,
-      mcp: ownMcp({ ...parts, engine, loops, watchEvents: data.state.watch }),
+      mcp: ownMcp({ ...parts, engine, loops, ask: askTurn, watchEvents: data.state.watch }),
       tokens,
       clock,
       logger,
@@ -239,11 +242,7 @@ async function own(
     return {
       engine,
       loops,
-      ask: async ({ request, signal }) => {
-        const { response, thrown } = await ask(request, { owner: FIRST_PRINCIPAL, signal });
-        if (thrown?.code.startsWith("session_") === true) throw thrown;
-        return response;
-      },
+      ask: askTurn,
       url,
       isOwner: true,
       callTool: async ({ role, ...call }) => {

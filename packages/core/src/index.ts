@@ -43,6 +43,8 @@ export {
 export {
   ActionResult,
   ChatMessage,
+  MAX_CALLER_ACTIONS,
+  MAX_MESSAGE_CHARS,
   MCPRequest,
   MCPResponse,
   MCPResponseData,

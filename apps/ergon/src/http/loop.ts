@@ -1,4 +1,5 @@
 import { MCPRequest, MCPResponse } from "@ergon/core";
+import { isRefusal } from "../make-loop.ts";
 import type { HttpParts } from "./http-parts.ts";
 import { route, type Route } from "./route.ts";
 
@@ -15,8 +16,7 @@ export function askRoutes({ ask }: Pick<HttpParts, "ask">): readonly Route[] {
       handle: async ({ body }, asker) => {
         const { owner, logger } = asker;
         const { response, thrown } = await ask(body, { owner, signal: asker.left() });
-        // Another plan took the session between planning and running.
-        if (thrown?.code.startsWith("session_") === true) throw thrown;
+        if (thrown !== undefined && isRefusal(thrown)) throw thrown;
         logger.info({ sessionId: body.sessionId, success: response.success }, "A turn of the loop was answered.");
         return { status: 200, body: response };
       },

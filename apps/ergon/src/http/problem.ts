@@ -64,6 +64,7 @@ const STATUS: Readonly<Record<string, number>> = {
   request_invalid: 422,
   body_too_complex: 422,
   plan_invalid: 422,
+  plan_refused: 422,
   plan_input_invalid: 422,
   resume_input_invalid: 422,
   step_not_found: 422,

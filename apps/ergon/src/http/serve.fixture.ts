@@ -181,7 +181,11 @@ function partsOf(world: ServedWorld, tokens: TokenBook, hub: Hub): HttpParts {
         },
         ids,
         logger: silentLogger,
-        reach: (_, work) => work({ engine, loops }),
+        reach: (_, work) => {
+          const ask: Parameters<typeof work>[0]["ask"] = async ({ request, owner = "local", signal }) =>
+            (await runner.attempt(request, { owner, signal })).response;
+          return work({ engine, loops, ask });
+        },
       }),
     tokens,
     servers: hub.desk,

@@ -1,6 +1,7 @@
 import type { Ids, Logger } from "@ergon/core";
 import type { SettingValues } from "@ergon/node";
 import type { PlanBooks } from "../plan-shelf.ts";
+import { askSurface } from "./ask.ts";
 import { createMcpChanges, type McpChanges } from "./changes.ts";
 import { loopSurface } from "./loops.ts";
 import { createMcpHost, type McpHost } from "./mcp-host.ts";
@@ -29,6 +30,7 @@ export function composeMcpHost({ values, version, plans, ids, logger, reach, cha
     version,
     surfaces: [
       loopSurface(reach),
+      askSurface({ reach, ids }),
       sessionSurface({ reach, plans, ids }),
       planSurface({ reach, plans, ids }),
       resourceSurface({ reach, plans }),

@@ -195,4 +195,5 @@ const CAPABILITIES = {
 const INSTRUCTIONS =
   "Ergon runs plans durably and refines work until it is good enough. " +
   "To refine: initialize_refinement_loop, produce a draft, have it scored, decide_loop_next_action with the score; obey its status. " +
+  "To have something answered in plain words: ask. " +
   "To run a plan: its own plan_… tool, or run_plan. A run goes on by itself; get_session finds it again, resume_session answers its questions.";

@@ -98,7 +98,7 @@ export async function startPlan(
 }
 
 const SessionIdArg = z.string().min(1).max(128).describe("the session's id, from run_plan or list_sessions");
-const waitSeconds = (fallback: number) =>
+export const waitSeconds = (fallback: number) =>
   z
     .number()
     .min(0)
@@ -173,12 +173,12 @@ const LIST: Described = {
   annotations: { readOnlyHint: true, openWorldHint: false },
 };
 
-function define(described: Described, args: z.ZodType, output: Tool["outputSchema"]): Tool {
+export function define(described: Described, args: z.ZodType, output: Tool["outputSchema"]): Tool {
   const { $schema: _dialect, ...inputSchema } = z.toJSONSchema(args, { io: "input", unrepresentable: "any" });
   return { ...described, inputSchema: inputSchema as Tool["inputSchema"], outputSchema: output };
 }
 
-function parse<T extends z.ZodType>(schema: T, args: JsonObject): z.output<T> {
+export function parse<T extends z.ZodType>(schema: T, args: JsonObject): z.output<T> {
   const parsed = schema.safeParse(args);
   if (parsed.success) return parsed.data;
   const issues = parsed.error.issues.map(({ path, code, message }) => ({ path: `/${path.join("/")}`, code, message }));

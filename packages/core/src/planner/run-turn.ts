@@ -13,12 +13,13 @@ import { isForRole } from "../tools/registry.ts";
 import type { Tool } from "../tools/tool.ts";
 import { arrangeActions, type Arranged } from "./arrange-actions.ts";
 import type { ChosenPlanner } from "./choose-planner.ts";
+import { callerPlanner, planningPrompt } from "./caller-plan.ts";
 import { compileActions, FINALIZE_TOOL } from "./compile-actions.ts";
 import { describeResult } from "./describe-result.ts";
 import { executeActions, type ExecutedActions } from "./execute-actions.ts";
 import { composeSummary, PLANNED_TOOLS_KEY } from "./finalize-summary.ts";
 import { loadContext, type LoadedContext } from "./load-context.ts";
-import type { PlannerAnswer } from "./planner.ts";
+import type { PlannerAnswer, PlannerInput } from "./planner.ts";
 import { MAX_ACTIONS, readPlan } from "./read-plan.ts";
 import type { ReadRequest } from "./read-request.ts";
 import { createTrace, type LoopTrace } from "./trace.ts";
@@ -41,11 +42,12 @@ export type Attempt = { readonly response: MCPResponse; readonly thrown?: ErgonE
 export async function runTurn(parts: LoopParts, read: ReadRequest, caller: Caller): Promise<Attempt> {
   const { request } = read;
   const { sessionId, mode } = request;
-  const trace = createTrace(parts.clock, { sessionId, mode, planner: parts.planner.name });
+  const planner = request.plan === undefined ? parts.planner : callerPlanner(request.plan);
+  const trace = createTrace(parts.clock, { sessionId, mode, planner: planner.name });
   const session = await openSession(parts, request, { owner: caller.owner, added: read.added });
   try {
     await session.tell("message-received", { content: read.message, mode });
-    const turn = createTurn(parts, read, caller, { session, trace });
+    const turn = createTurn({ ...parts, planner }, read, caller, { session, trace });
     const attempt = await turn();
     const { response } = attempt;
     await session.tell("response-sent", {
@@ -76,7 +78,10 @@ function createTurn(parts: LoopParts, read: ReadRequest, caller: Caller, { sessi
         loadContext({ request, message, owner, embedder, memory, trace, signal }),
       );
       const tools = toolsFor(session.source.list(), request);
-      answer = await trace.stage("plan", () => plan(loaded, tools));
+      const input = inputFor(loaded, tools);
+      if (request.planBy === "caller" && request.plan === undefined) return handedBack(loaded, input);
+      answer = await trace.stage("plan", () => plan(input));
+      if (request.planBy === "either" && answer.plan.length === 0) return handedBack(loaded, input, answer.question);
       const arranged = arrange(answer.plan, tools);
       await session.tell("plan-made", { planner: parts.planner.name, plan: answer.plan as unknown as Json });
       const executed = await trace.stage("execute", () => execute(loaded, arranged, answer?.question));
@@ -91,8 +96,8 @@ function createTurn(parts: LoopParts, read: ReadRequest, caller: Caller, { sessi
     }
   };
 
-  async function plan(loaded: LoadedContext, tools: readonly Tool[]): Promise<PlannerAnswer> {
-    const answered = await parts.planner.plan({
+  function inputFor(loaded: LoadedContext, tools: readonly Tool[]): PlannerInput {
+    return {
       message,
       mode,
       sessionId,
@@ -107,7 +112,25 @@ function createTurn(parts: LoopParts, read: ReadRequest, caller: Caller, { sessi
       },
       ...(loaded.embeddedMessage === undefined ? {} : { embeddedMessage: loaded.embeddedMessage }),
       ...(signal === undefined ? {} : { signal }),
-    });
+    };
+  }
+
+  /** Nothing has run and nothing is remembered: the turn is still to come, with the caller's plan. */
+  function handedBack({ context, conversation }: LoadedContext, input: PlannerInput, question?: string): Attempt {
+    const { embeddedMessage: _vector, ...shown } = context;
+    const data = {
+      context: shown,
+      intermediateResults: [],
+      plan: [],
+      semanticMatches: [...conversation.semanticMatches] as unknown as Json[],
+      ...(question === undefined ? {} : { summaryMessage: question }),
+      planningPrompt: planningPrompt(input),
+    };
+    return { response: { success: true, data: { ...data, trace: trace.value() } } };
+  }
+
+  async function plan(input: PlannerInput): Promise<PlannerAnswer> {
+    const answered = await parts.planner.plan(input);
     if (signal?.aborted === true) throw wasCancelled(sessionId, undefined);
     const found = readPlan(answered);
     if (found.plan.length <= MAX_ACTIONS) return found;
@@ -203,7 +226,14 @@ function createTurn(parts: LoopParts, read: ReadRequest, caller: Caller, { sessi
 const MAX_TRACED_RANKING = 5;
 
 /** What spec 1 throws; other failures are answers. */
-const THROWN_CODES = new Set(["args_invalid", "tool_unknown", "cancelled", "session_busy", "session_not_found"]);
+const THROWN_CODES = new Set([
+  "args_invalid",
+  "plan_refused",
+  "tool_unknown",
+  "cancelled",
+  "session_busy",
+  "session_not_found",
+]);
 
 /** Those for the mode, among those that the caller named; the summary is always there. */
 function toolsFor(tools: readonly Tool[], { mode, availableTools }: ReadRequest["request"]): readonly Tool[] {

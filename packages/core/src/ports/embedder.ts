@@ -12,7 +12,7 @@ export type Embedder = {
   embed(texts: readonly string[], options?: EmbedOptions): Promise<readonly Embedding[]>;
 };
 
-export type EmbedOptions = {
+type EmbedOptions = {
   readonly signal?: AbortSignal;
   /** These texts come again, also after a new start: whoever can keep their vectors should. */
   readonly keep?: boolean;

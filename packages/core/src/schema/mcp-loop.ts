@@ -6,6 +6,7 @@ export const MAX_MESSAGES = 1_000;
 export const MAX_MESSAGE_CHARS = 100_000;
 export const MAX_RECOMMENDATIONS = 100;
 export const MAX_AVAILABLE_TOOLS = 10_000;
+export const MAX_CALLER_ACTIONS = 50;
 
 /** Spec 1's contracts. */
 export const ChatMessage = z.object({
@@ -41,6 +42,13 @@ export const MCPRequest = z.object({
   context: z.record(z.string(), Json).optional(),
   plannerRecommendations: z.array(Json).max(MAX_RECOMMENDATIONS).optional(),
   availableTools: z.array(z.string()).max(MAX_AVAILABLE_TOOLS).optional(),
+  /** A plan that the caller made: checked whole, then run in place of one that is made here. */
+  plan: z.array(PlannedAction).max(MAX_CALLER_ACTIONS).optional(),
+  /**
+   * Who plans. `caller`: the planning prompt is given back, for a model of the caller's; `either`: only where the planner
+   * here is unsure. Nothing runs then; the same message comes again with `plan`.
+   */
+  planBy: z.enum(["ergon", "caller", "either"]).optional(),
   /** Unknown tools are refused instead of left out, and the first tool that fails ends the run. */
   strict: z.boolean().optional(),
 });
@@ -52,6 +60,8 @@ export const MCPResponseData = z.object({
   plan: z.array(PlannedAction),
   semanticMatches: z.array(Json).optional(),
   summaryMessage: z.string().optional(),
+  /** What a model of the caller's has to read to make the plan; nothing has run. */
+  planningPrompt: z.object({ system: z.string(), user: z.string() }).optional(),
   trace: JsonObject,
 });
 export type MCPResponseData = z.infer<typeof MCPResponseData>;

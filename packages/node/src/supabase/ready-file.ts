@@ -7,7 +7,7 @@ import { z } from "zod";
 const READY_FILE = "ready.json";
 
 const Ready = z.object({ layout: z.literal(1), edition: z.string().optional() });
-export type Ready = z.infer<typeof Ready>;
+type Ready = z.infer<typeof Ready>;
 
 export function isReady(folder: string): boolean {
   return existsSync(join(folder, READY_FILE));
