@@ -1,5 +1,13 @@
 export { ActionResponse } from "./schema/action.ts";
-export { Approval, ApprovalState, ToolChange, ToolGrant } from "./schema/approval.ts";
+export {
+  Approval,
+  ApprovalDecision,
+  ApprovalState,
+  MAX_FEEDBACK_CHARS,
+  Remember,
+  ToolChange,
+  ToolGrant,
+} from "./schema/approval.ts";
 export { BlobRef, INLINE_LIMIT_BYTES, isBlobRef, JSON_MEDIA_TYPE } from "./schema/blob.ts";
 export { DryRunReport } from "./schema/dry-run.ts";
 export {
@@ -77,7 +85,7 @@ export {
   ToolCallStep,
 } from "./schema/plan.ts";
 export { LoopReply, LoopState, LoopStatus, LoopType, Score } from "./schema/refinement.ts";
-export { redactSecrets } from "./schema/redact.ts";
+export { isSecretEntry, REDACTED, redactSecrets } from "./schema/redact.ts";
 export { SANDBOX_LIMITS, SandboxProfile, SandboxProfileName, SandboxRequest, SandboxResult } from "./schema/sandbox.ts";
 export { RunDiff } from "./schema/run-diff.ts";
 export {
@@ -335,6 +343,16 @@ export type { LoopRequest } from "./planner/read-request.ts";
 export type { Attempt } from "./planner/run-turn.ts";
 export { type ChatInvocation, generateEmbedding, invokeChatModel } from "./planner/spec-functions.ts";
 export type { ModelCall, Warning } from "./planner/trace.ts";
+export {
+  type AllowList,
+  type Approvals,
+  type ApprovalsDeps,
+  createApprovals,
+  type Reader,
+} from "./hub/approval-desk.ts";
+export { ApprovalRule, type ServerTrust } from "./hub/approval-policy.ts";
+export { createToolGrants, type ToolGrants } from "./hub/tool-grants.ts";
+export { type ApprovalSettings, createToolPolicy } from "./hub/tool-policy.ts";
 export { backoffMs } from "./hub/backoff.ts";
 export { changesBetween, fingerprintOf, type ToolIdentity } from "./hub/fingerprint.ts";
 export { matchesGlob } from "./hub/glob.ts";
@@ -362,4 +380,5 @@ export {
   MAX_ANSWERED_APPROVALS,
   MAX_PENDING_APPROVALS,
 } from "./ports/approval-store.ts";
+export type { ApprovalDesk, CallInQuestion } from "./ports/approval-desk.ts";
 export { approvalsFull, createMemoryApprovalStore, refuseAnswered, sortKey } from "./memory/approval-store.ts";

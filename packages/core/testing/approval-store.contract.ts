@@ -26,6 +26,7 @@ export function approvalStoreContract(name: string, open: () => Promise<OpenedAp
       const { approvals } = await fresh();
       const whole = question("a", {
         server: "files",
+        description: "Writes.",
         fingerprint: "f",
         changes: [{ field: "description", before: "x", after: "y" }],
         sessionId: "ses_1",
@@ -95,6 +96,17 @@ export function approvalStoreContract(name: string, open: () => Promise<OpenedAp
       await expect(approvals.answer("a", yes)).rejects.toMatchObject({ code: "approval_expired" });
     });
 
+    it("ends what nobody waits for any more, and takes no answer to it (V4)", async () => {
+      const { approvals } = await fresh();
+      for (const id of ["a", "b", "c"]) await approvals.ask(question(id));
+      await approvals.answer("b", yes);
+      await approvals.withdraw(["a", "b", "unknown"], "2026-01-01T00:00:20.000Z");
+      expect(await approvals.read("a")).toMatchObject({ state: "withdrawn", decidedAt: "2026-01-01T00:00:20.000Z" });
+      expect(await approvals.read("b")).toMatchObject({ state: "approved" });
+      expect(await approvals.read("c")).toMatchObject({ state: "pending" });
+      await expect(approvals.answer("a", yes)).rejects.toMatchObject({ code: "approval_withdrawn" });
+    });
+
     it("lists newest first, by owner and state, a page at a time", async () => {
       const { approvals } = await fresh();
       for (const [index, id] of ["a", "b", "c", "d"].entries()) {
@@ -102,16 +114,18 @@ export function approvalStoreContract(name: string, open: () => Promise<OpenedAp
       }
       await approvals.ask(question("e", { owner: "eve" }));
       await approvals.answer("b", yes);
-      const first = await approvals.list({ owner: "ada", state: "pending", limit: 2 });
+      const first = await approvals.list({ owners: ["ada"], state: "pending", limit: 2 });
       expect(first.items.map(({ id }) => id)).toEqual(["d", "c"]);
       const next = first.nextCursor === undefined ? {} : { cursor: first.nextCursor };
-      const second = await approvals.list({ owner: "ada", state: "pending", limit: 2, ...next });
+      const second = await approvals.list({ owners: ["ada"], state: "pending", limit: 2, ...next });
       expect(second.items.map(({ id }) => id)).toEqual(["a"]);
       expect(second.nextCursor).toBeUndefined();
+      expect((await approvals.list({ owners: ["eve", "ada"], limit: 10 })).items).toHaveLength(5);
+      expect((await approvals.list({ owners: [], limit: 10 })).items).toEqual([]);
       expect((await approvals.list({ limit: 10 })).items).toHaveLength(5);
     });
 
-    it("refuses one question more than its bound, of that owner alone (V4)", async () => {
+    it("refuses one question more than its bound, of that owner alone (V5)", async () => {
       const { approvals } = await fresh();
       for (let index = 0; index < MAX_PENDING_APPROVALS; index += 1) await approvals.ask(question(`q${String(index)}`));
       await expect(approvals.ask(question("more"))).rejects.toMatchObject({ code: "approvals_full", retryable: true });

@@ -12,6 +12,7 @@ export const GATE_ERROR_CODES = [
   "energy_exhausted",
   "approval_denied",
   "approval_expired",
+  "tool_changed",
   "outcome_unknown",
   "cancelled",
 ] as const;

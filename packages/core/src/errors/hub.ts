@@ -17,6 +17,7 @@ const HUB_ERROR_CODES = [
   "approval_not_found",
   "approval_decided",
   "approval_expired",
+  "approval_withdrawn",
   "approvals_full",
 ] as const;
 export type HubErrorCode = (typeof HUB_ERROR_CODES)[number];

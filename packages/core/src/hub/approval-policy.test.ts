@@ -82,7 +82,7 @@ describe("who is asked about a server's tool", () => {
 
 function asked(more: Partial<Asked> = {}, tool: ToolIdentity = identity): Asked {
   return {
-    hub: { serverId: "files", fingerprint: fingerprintOf(tool), identity: tool },
+    tool: { serverId: "files", fingerprint: fingerprintOf(tool), identity: tool },
     server: { id: "files" },
     rules: [],
     approvalRequired: true,

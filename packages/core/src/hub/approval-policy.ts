@@ -4,14 +4,15 @@
  * A1  A rule that denies wins over everything.
  * A2  What was allowed for good was allowed for the tool as it was then: once its fingerprint differs, a person is asked
  *     again and sees what changed, whatever any rule allows.
- * A3  What no rule speaks of is asked about, unless approvals were turned off.
+ * A3  What no rule speaks of is asked about, unless approvals were turned off: a server's tool, save one that a trusted
+ *     server calls read-only, and a tool of our own that says that it may destroy something.
  */
 import { z } from "zod";
 import type { ToolChange, ToolGrant } from "../schema/approval.ts";
 import type { MCPServerConfig } from "../schema/hub.ts";
-import type { HubFacts } from "../tools/tool.ts";
-import { changesBetween, type ToolIdentity } from "./fingerprint.ts";
+import { changesBetween } from "./fingerprint.ts";
 import { matchesGlob } from "./glob.ts";
+import type { ToolFacts } from "./tool-facts.ts";
 
 /** A rule speaks of the calls that all its conditions hold for; one without conditions speaks of all. */
 export const ApprovalRule = z.strictObject({
@@ -23,12 +24,16 @@ export const ApprovalRule = z.strictObject({
 export type ApprovalRule = z.infer<typeof ApprovalRule>;
 
 export type Asked = {
-  readonly hub: HubFacts;
-  readonly server: Pick<MCPServerConfig, "id" | "autoApprove" | "trusted">;
+  readonly tool: ToolFacts;
+  /** Absent for tools of our own. */
+  readonly server?: ServerTrust;
   readonly rules: readonly ApprovalRule[];
   readonly approvalRequired: boolean;
   readonly grant?: ToolGrant;
 };
+
+/** What its configuration says of asking about a server's tools. */
+export type ServerTrust = Pick<MCPServerConfig, "id" | "autoApprove" | "trusted">;
 
 export type Judgement =
   | {
@@ -38,34 +43,43 @@ export type Judgement =
   | { readonly kind: "needs_approval"; readonly reason: string; readonly changes: readonly ToolChange[] }
   | { readonly kind: "deny"; readonly reason: string };
 
-export function judge({ hub, server, rules, approvalRequired, grant }: Asked): Judgement {
-  const speaking = rules.filter((rule) => speaksOf(rule, hub));
+export function judge({ tool, server, rules, approvalRequired, grant }: Asked): Judgement {
+  const speaking = rules.filter((rule) => speaksOf(rule, tool));
   if (speaking.some(({ decision }) => decision === "deny")) {
     return { kind: "deny", reason: `a rule of the configuration forbids it` };
   }
-  const { name } = identityOf(hub);
-  if (grant !== undefined && grant.fingerprint !== hub.fingerprint) {
-    const changes = changesBetween(grant.identity as unknown as ToolIdentity, identityOf(hub));
+  const { name, annotations } = tool.identity;
+  if (grant !== undefined && grant.fingerprint !== tool.fingerprint) {
+    const changes = changesBetween(grant.identity as unknown as ToolFacts["identity"], tool.identity);
     const fields = changes.map(({ field }) => field).join(", ");
     return { kind: "needs_approval", reason: `"${name}" is not what was approved: ${fields} changed.`, changes };
   }
   if (speaking.some(({ decision }) => decision === "ask")) return ask(`A rule of the configuration asks about it.`);
-  const isListed =
-    server.autoApprove === true ||
-    (Array.isArray(server.autoApprove) && server.autoApprove.some((glob) => matchesGlob(glob, name)));
+  const isListed = isAutoApproved(server?.autoApprove, name);
   const isAllowed = isListed || speaking.some(({ decision }) => decision === "allow");
-  if (isAllowed || grant !== undefined) return { kind: "allow", pin: grant === undefined };
+  if (isAllowed) return { kind: "allow", pin: grant === undefined };
+  if (grant !== undefined && grant.pinned !== true) return { kind: "allow", pin: false };
   if (!approvalRequired) return { kind: "allow", pin: false };
+  if (server === undefined) {
+    if (annotations?.["destructiveHint"] !== true) return { kind: "allow", pin: false };
+    return ask(`"${name}" says that it may destroy something.`);
+  }
+  if (server.trusted === true && annotations?.["readOnlyHint"] === true) return { kind: "allow", pin: false };
   return ask(`"${name}" is a tool of the MCP server "${server.id}", and nobody has allowed it for good.`);
+}
+
+function isAutoApproved(autoApprove: ServerTrust["autoApprove"], name: string): boolean {
+  if (typeof autoApprove === "boolean" || autoApprove === undefined) return autoApprove === true;
+  return autoApprove.some((glob) => matchesGlob(glob, name));
 }
 
 function ask(reason: string): Judgement {
   return { kind: "needs_approval", reason, changes: [] };
 }
 
-function speaksOf({ server, tool, annotation }: ApprovalRule, hub: HubFacts): boolean {
-  const { name, annotations } = identityOf(hub);
-  if (server !== undefined && !matchesGlob(server, hub.serverId)) return false;
+function speaksOf({ server, tool, annotation }: ApprovalRule, { serverId, identity }: ToolFacts): boolean {
+  const { name, annotations } = identity;
+  if (server !== undefined && (serverId === undefined || !matchesGlob(server, serverId))) return false;
   if (tool !== undefined && !matchesGlob(tool, name)) return false;
   // What a server leaves out counts as the worse of both, as the protocol has it.
   const isUnlessDenied = annotation === "destructive" || annotation === "openWorld";
@@ -73,8 +87,4 @@ function speaksOf({ server, tool, annotation }: ApprovalRule, hub: HubFacts): bo
   const hint = annotations?.[`${annotation}Hint`];
   if (isUnlessDenied) return hint !== false && annotations?.["readOnlyHint"] !== true;
   return hint === true;
-}
-
-function identityOf(hub: HubFacts): ToolIdentity {
-  return hub.identity as unknown as ToolIdentity;
 }

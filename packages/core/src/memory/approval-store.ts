@@ -36,10 +36,10 @@ export function createMemoryApprovalStore(): ApprovalStore {
         return approval;
       }),
     read: (id) => open(() => approvals.get(id)),
-    list: ({ owner, state, limit, cursor }) =>
+    list: ({ owners, state, limit, cursor }) =>
       open(() => {
         const found = [...approvals.values()]
-          .filter((one) => (owner === undefined || one.owner === owner) && (state === undefined || one.state === state))
+          .filter((one) => owners?.includes(one.owner) !== false && (state === undefined || one.state === state))
           .sort(newestFirst);
         const from = cursor === undefined ? 0 : found.findIndex((one) => sortKey(one) < cursor);
         const items = from < 0 ? [] : found.slice(from, from + limit);
@@ -60,6 +60,13 @@ export function createMemoryApprovalStore(): ApprovalStore {
       open(() => {
         const over = [...approvals.values()].filter(({ state, expiresAt }) => state === "pending" && expiresAt <= at);
         return over.slice(0, limit).map((one) => keep({ ...one, state: "expired", decidedAt: at }));
+      }),
+    withdraw: (ids, at) =>
+      open(() => {
+        for (const id of ids) {
+          const asked = approvals.get(id);
+          if (asked?.state === "pending") keep({ ...asked, state: "withdrawn", decidedAt: at });
+        }
       }),
     readGrant: (toolId) => open(() => grants.get(toolId)),
     putGrant: (grant) => open(() => void grants.set(grant.toolId, grant)),
@@ -82,6 +89,11 @@ function newestFirst(a: Approval, b: Approval): number {
 export function refuseAnswered({ id, state, expiresAt }: Approval, at: string): void {
   if (state === "expired" || (state === "pending" && expiresAt <= at)) {
     throw hubError("approval_expired", `The question ${id} was open until ${expiresAt}.`, { details: { id } });
+  }
+  if (state === "withdrawn") {
+    throw hubError("approval_withdrawn", `Nobody waits for an answer to the question ${id} any more.`, {
+      details: { id },
+    });
   }
   if (state !== "pending")
     throw hubError("approval_decided", `The question ${id} is ${state} already.`, { details: { id, state } });

@@ -18,11 +18,16 @@ export type ListFrame = {
 
 export type StepState =
   /** The step has begun and awaits its first answer (a check, an evaluation). */
-  | (Amended & { readonly kind: "ready"; readonly approved?: true })
+  | (Amended & { readonly kind: "ready" })
   | (Amended & { readonly kind: "call"; readonly attempt: number })
   /** Attempt 0: a correction put the step's first attempt off. */
   | (Amended & { readonly kind: "backoff"; readonly attempt: number; readonly untilMs: number })
-  | (Amended & { readonly kind: "approval"; readonly sinceMs: number; readonly message: string })
+  | (Amended & {
+      readonly kind: "approval";
+      readonly sinceMs: number;
+      readonly message: string;
+      readonly approvalId: string;
+    })
   | { readonly kind: "human"; readonly sinceMs: number; readonly message: string }
   | Failed
   | Spread;

@@ -6,8 +6,10 @@ import type { Amendment, ListPlace, StepState, Visit } from "./frames.ts";
 
 /** What the interpreter asks its driver to do. Every effect is answered by completions for its `ord`. */
 export type Effect =
-  /** Resolve the arguments and ask the gate. → checked | failed */
-  | (At & { readonly kind: "check"; readonly amendment?: Amendment; readonly approved?: true })
+  /** Resolve the arguments and ask the gate; ask a person where that is needed. → checked | failed */
+  | (At & { readonly kind: "check"; readonly amendment?: Amendment })
+  /** Look whether a person has answered. → approval, if so */
+  | (At & { readonly kind: "look"; readonly approvalId: string })
   /** Call the checked tool; its intent is committed first. → called */
   | (At & { readonly kind: "invoke"; readonly attempt: number; readonly amendment?: Amendment })
   /** Work out a condition, a collection's size or a message from the data. → evaluated | failed */
@@ -26,7 +28,14 @@ export type Completion = {
   readonly correction?: Correction;
 } & (
   | { readonly kind: "checked"; readonly answer: "allowed" }
-  | { readonly kind: "checked"; readonly answer: "needs_approval"; readonly message: string }
+  /** `args`: what the person is asked about, to be called as they are once they say yes. */
+  | {
+      readonly kind: "checked";
+      readonly answer: "needs_approval";
+      readonly message: string;
+      readonly approvalId: string;
+      readonly args?: JsonObject;
+    }
   | { readonly kind: "called"; readonly ok: true }
   | { readonly kind: "called"; readonly ok: false; readonly error: ErrorRecord }
   | { readonly kind: "evaluated"; readonly value: Evaluated }
@@ -35,7 +44,14 @@ export type Completion = {
   /** Something short of a call went wrong: a refused check, a pointer that leads nowhere. */
   | { readonly kind: "failed"; readonly error: ErrorRecord }
   | { readonly kind: "answered"; readonly input: Json }
-  | { readonly kind: "approval"; readonly approved: boolean; readonly error?: ErrorRecord }
+  /** The question is answered, or over; `lost`: there is none any more, and it is asked anew. */
+  | {
+      readonly kind: "approval";
+      readonly approvalId: string;
+      readonly state: "approved" | "denied" | "expired" | "withdrawn" | "lost";
+      readonly by?: string;
+      readonly feedback?: string;
+    }
   | { readonly kind: "decided"; readonly decision: Decision }
   /** The supervisor has a correction for a failed step; with `correction` only. */
   | { readonly kind: "proposed" }

@@ -7,7 +7,8 @@ import type { Page } from "./state-store.ts";
  * V1  A question is asked once: asking again with the same id answers with what is there.
  * V2  It is answered once: of two answers at the same time one is refused with `approval_decided`.
  * V3  A question whose time is over can no longer be answered (`approval_expired`).
- * V4  Past `MAX_PENDING_APPROVALS` of one owner, new questions are refused: a program that asks without end fills no disk.
+ * V4  What was withdrawn can no longer be answered (`approval_withdrawn`).
+ * V5  Past `MAX_PENDING_APPROVALS` of one owner, new questions are refused: a program that asks without end fills no disk.
  */
 export type ApprovalStore = {
   /** Throws `approvals_full`. */
@@ -20,6 +21,9 @@ export type ApprovalStore = {
   /** Ends every question whose time is over by then, at most `limit` of them, and gives them back. */
   expire(at: string, limit: number): Promise<readonly Approval[]>;
 
+  /** Ends those of these that are still open: nobody waits for the answer any more. */
+  withdraw(ids: readonly string[], at: string): Promise<void>;
+
   readGrant(toolId: string): Promise<ToolGrant | undefined>;
   putGrant(grant: ToolGrant): Promise<void>;
   removeGrant(toolId: string): Promise<boolean>;
@@ -27,7 +31,8 @@ export type ApprovalStore = {
 };
 
 export type ApprovalQuery = {
-  readonly owner?: string;
+  /** Only theirs; everybody's when absent. */
+  readonly owners?: readonly string[];
   readonly state?: ApprovalState;
   readonly limit: number;
   readonly cursor?: string;

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { Json, JsonObject } from "./json.ts";
 
-export const ApprovalState = z.enum(["pending", "approved", "denied", "expired"]);
+export const ApprovalState = z.enum(["pending", "approved", "denied", "expired", "withdrawn"]);
 export type ApprovalState = z.infer<typeof ApprovalState>;
 
 /** What differs between what was approved before and what is asked for now, hidden characters written out. */
@@ -15,6 +15,8 @@ export const Approval = z.object({
   owner: z.string(),
   tool: z.string(),
   server: z.string().nullable(),
+  /** What the tool says of itself, hidden characters written out: a claim, and somebody else's. */
+  description: z.string().optional(),
   /** As a person may see them: secrets hidden, long values cut. */
   parameters: Json,
   /** Of the arguments as they are. */
@@ -43,5 +45,20 @@ export const ToolGrant = z.object({
   identity: JsonObject,
   grantedAt: z.string(),
   grantedBy: z.string(),
+  /** The configuration allows it, and this only says as what: without the configuration it allows nothing. */
+  pinned: z.boolean().optional(),
 });
 export type ToolGrant = z.infer<typeof ToolGrant>;
+
+/** How far a person's yes reaches beyond the one call: to this tool, or to all tools that its server has now. */
+export const Remember = z.enum(["tool", "server"]);
+export type Remember = z.infer<typeof Remember>;
+
+export const MAX_FEEDBACK_CHARS = 2_000;
+
+export const ApprovalDecision = z.strictObject({
+  decision: z.enum(["approve", "deny"]),
+  remember: Remember.optional(),
+  feedback: z.string().max(MAX_FEEDBACK_CHARS).optional(),
+});
+export type ApprovalDecision = z.infer<typeof ApprovalDecision>;

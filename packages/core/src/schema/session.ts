@@ -61,6 +61,8 @@ export const SessionCore = z.object({
   run: z.int().nonnegative(),
   energySpent: z.number(),
   energyBudget: z.number().optional(),
+  /** The conversation that it works for. */
+  conversationId: z.string().optional(),
   /** Where it was forked from. */
   forkedFrom: z.object({ sessionId: SessionId, stepId: z.string() }).optional(),
 });

@@ -1,5 +1,6 @@
 import type { ErrorValue } from "../errors/ergon-error.ts";
 import type { Logger } from "../ports/logger.ts";
+import type { ToolChange } from "../schema/approval.ts";
 import type { BlobRef } from "../schema/blob.ts";
 import type { EnergyRow } from "../schema/energy.ts";
 import type { NewEvent } from "../schema/event.ts";
@@ -41,6 +42,8 @@ export type AllowedCall = {
   readonly effects: Effects;
   readonly timeoutMs?: number;
   readonly reservedUnits: number;
+  /** Of an MCP server's tool as it was checked: another one is not called in its place. */
+  readonly fingerprint?: string;
   /** Args too large for a journal; the caller puts the bytes and keeps the reference. */
   readonly requestBlob?: PendingBlob;
 };
@@ -48,6 +51,9 @@ export type AllowedCall = {
 export type CallNeedingApproval = Omit<AllowedCall, "kind"> & {
   readonly kind: "needs_approval";
   readonly reason: string;
+  /** The fingerprint that a person's yes holds for, as the policy gave it. */
+  readonly boundTo?: string;
+  readonly changes?: readonly ToolChange[];
 };
 
 export type DeniedCall = { readonly kind: "denied"; readonly error: ErrorValue };

@@ -74,6 +74,7 @@ export function createCheck(deps: CheckDeps): (call: ToolCall) => MaybePromise<C
       argsHash: blob?.ref.$blob ?? hashOf(text),
       effects: tool.effects,
       reservedUnits: deps.costs.estimateTool(tool),
+      ...(tool.hub === undefined ? {} : { fingerprint: tool.hub.fingerprint }),
       ...(timeoutMs === undefined ? {} : { timeoutMs }),
       ...(blob === undefined ? {} : { requestBlob: blob }),
     };
@@ -110,7 +111,14 @@ function decide(tool: Tool, call: ToolCall, allowed: AllowedCall, answer: Policy
     return denied(energyExhausted(tool, allowed.reservedUnits, remaining));
   }
   if (answer.kind === "allow" || call.caller.approved === true) return allowed;
-  const waiting: CallNeedingApproval = { ...allowed, kind: "needs_approval", reason: answer.reason };
+  const { reason, fingerprint, changes } = answer;
+  const waiting: CallNeedingApproval = {
+    ...allowed,
+    kind: "needs_approval",
+    reason,
+    ...(fingerprint === undefined ? {} : { boundTo: fingerprint }),
+    ...(changes === undefined || changes.length === 0 ? {} : { changes }),
+  };
   return waiting;
 }
 

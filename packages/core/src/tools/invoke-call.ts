@@ -63,6 +63,8 @@ export function createInvoke(deps: InvokeDeps): (call: AllowedCall, options: Inv
     }
     const tool = registry.get(call.toolId);
     if (tool === undefined) return notBegun(call, toolNotFound(call.toolId, registry).toJSON(), options);
+    if (call.fingerprint !== undefined && call.fingerprint !== tool.hub?.fingerprint)
+      return notBegun(call, toolChanged(call), options);
     try {
       const loaded = bodies.bodyOf(tool);
       const body = loaded instanceof Promise ? await loaded : loaded;
@@ -189,6 +191,12 @@ function resultOf(tool: Tool, body: ToolBody, returned: unknown, put: readonly B
       errorValue("output_invalid", `The result of "${tool.id}" could not be checked: ${reason}`);
     return { error: errorFrom(thrown, unchecked) };
   }
+}
+
+/** Its server has changed it since the call was checked; nothing was sent. */
+function toolChanged({ toolId }: AllowedCall): ErrorValue {
+  const message = `"${toolId}" is no longer the tool that was checked: its server has changed it. Nothing was called.`;
+  return gateError("tool_changed", message, { details: { toolId } }).toJSON();
 }
 
 function neverCalled({ toolId }: AllowedCall): ErrorValue {

@@ -1,3 +1,4 @@
+import type { ToolChange } from "../schema/approval.ts";
 import type { Json } from "../schema/json.ts";
 import type { Caller } from "./call.ts";
 import type { Tool } from "./tool.ts";
@@ -14,7 +15,14 @@ export type PolicyQuestion = {
 
 export type PolicyAnswer =
   | { readonly kind: "allow" }
-  | { readonly kind: "needs_approval"; readonly reason: string }
+  | {
+      readonly kind: "needs_approval";
+      readonly reason: string;
+      /** What the person's yes is bound to: the tool as it is now. */
+      readonly fingerprint?: string;
+      /** What is other than when a person allowed it. */
+      readonly changes?: readonly ToolChange[];
+    }
   | { readonly kind: "deny"; readonly reason: string };
 
 /** Decides who may call what. One that throws or answers anything else denies. */

@@ -9,6 +9,7 @@ export function summaryOf(tool: Tool, costs: CostModel): ToolSummary {
     title: tool.title,
     description: tool.description,
     effects: tool.effects,
+    ...(tool.destructiveHint === undefined ? {} : { destructiveHint: tool.destructiveHint }),
     origin: tool.origin,
     parameters: tool.parameters,
     ...(tool.outputSchema === undefined ? {} : { outputSchema: tool.outputSchema }),

@@ -24,6 +24,8 @@ export type Tool = Readonly<Omit<ToolSummary, "estimatedEnergyUnits">> & {
   /** How long a success stands for the same call in the same session; absent means never. */
   readonly freshForMs?: number;
   readonly usesAI: boolean;
+  /** A call may destroy something: a person is asked first. */
+  readonly destructiveHint?: boolean;
   readonly parameters: JsonSchema;
   readonly effects: Effects;
   /** What a person relies on when approving a tool of an MCP server; absent for tools of other origins. */

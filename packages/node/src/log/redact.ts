@@ -1,13 +1,9 @@
-import { redactSecrets } from "@ergon/core";
+import { isSecretEntry, REDACTED, redactSecrets } from "@ergon/core";
 
 /** Deeper values, longer lists and longer texts are cut: a log line is a hint, not a store. */
 export const MAX_REDACT_DEPTH = 8;
 export const MAX_REDACT_ENTRIES = 1_000;
 export const MAX_LOGGED_TEXT = 8_192;
-
-const REDACTED = "[redacted]";
-const SECRET_KEY =
-  /^(authorization|proxy-authorization|(set-)?cookie2?)$|token|passw(or)?d|passphrase|secret|credential|(api|private|access|service|role|signing|encryption)[-_]?key/i;
 
 /**
  * A copy that is safe to log: whatever stands under a secret-looking name is replaced, and texts that look like
@@ -86,8 +82,7 @@ function copyEntries(value: object, budget: Budget): Record<string, unknown> {
 function entry(owner: object, key: string, budget: Budget): unknown {
   try {
     const value: unknown = Reflect.get(owner, key);
-    const harmless = value === null || value === undefined || typeof value === "number" || typeof value === "boolean";
-    return SECRET_KEY.test(key) && !harmless ? REDACTED : copy(value, budget);
+    return isSecretEntry(key, value) ? REDACTED : copy(value, budget);
   } catch {
     return "[unreadable]";
   }

@@ -53,13 +53,13 @@ export function openSqliteApprovalStore({ path }: { readonly path: string }): Ap
         return put(approval);
       }),
     read: (id) => acting("reading an approval", () => find(id)),
-    list: ({ owner, state, limit, cursor }) =>
+    list: ({ owners, state, limit, cursor }) =>
       acting("listing approvals", () => {
         const rows = all<TextRow & { sort_key: string }>(
           `SELECT text, sort_key FROM approvals
-           WHERE (?1 IS NULL OR owner = ?1) AND (?2 IS NULL OR state = ?2) AND (?3 IS NULL OR sort_key < ?3)
+           WHERE (?1 IS NULL OR owner IN (SELECT value FROM json_each(?1))) AND (?2 IS NULL OR state = ?2) AND (?3 IS NULL OR sort_key < ?3)
            ORDER BY sort_key DESC LIMIT ?4 + 0`,
-          owner ?? null,
+          owners === undefined ? null : JSON.stringify(owners),
           state ?? null,
           cursor ?? null,
           limit + 1,
@@ -91,6 +91,14 @@ export function openSqliteApprovalStore({ path }: { readonly path: string }): Ap
         );
         forgetOldest();
         return ended;
+      }),
+    withdraw: (ids, at) =>
+      acting("withdrawing approvals", () => {
+        for (const id of ids) {
+          const asked = find(id);
+          if (asked?.state === "pending") put({ ...asked, state: "withdrawn", decidedAt: at });
+        }
+        forgetOldest();
       }),
     readGrant: (toolId) =>
       acting("reading a grant", () => {

@@ -2,6 +2,7 @@
  * The books of a run: turns what happened into the rows of a commit. Reads the run's state and writes the draft, nothing else.
  */
 import { gateError } from "../../errors/gate.ts";
+import type { Approval } from "../../schema/approval.ts";
 import type { Correction } from "../../schema/correction.ts";
 import type { ErrorRecord } from "../../schema/error.ts";
 import type { Json, JsonObject } from "../../schema/json.ts";
@@ -9,7 +10,7 @@ import type { SessionCore, SessionStatus } from "../../schema/session.ts";
 import { openVisits, visitPath, type Cursor } from "../frames.ts";
 import type { Completion, Effect } from "../transition.ts";
 import { stepOf } from "../interpreter.ts";
-import { APPROVAL_DENIED } from "../steps/tool-call.ts";
+import { refusalOf } from "../refusal.ts";
 import { CORRECTIONS_SCOPE } from "./correction-rows.ts";
 import { note, type Draft } from "./draft.ts";
 import { idempotencyKey, toolStep, type Arrival, type RunState } from "./run-state.ts";
@@ -83,9 +84,9 @@ function waitsOnError({ plan }: RunState, stepId: string): boolean {
 
 /** A call that the gate refused has no row of its own; where the run goes on without it, history must still show it. */
 export function bookRefused(state: RunState, before: Cursor, completion: Completion, draft: Draft): void {
-  const refused = completion.kind === "failed" || (completion.kind === "approval" && !completion.approved);
-  const visit = refused ? visitPath(before, completion.ord).at(-1) : undefined;
-  if (visit === undefined || stepOf(state.plan, visit.frame.at).type !== "tool_call") return;
+  const error = refusedBy(completion);
+  const visit = error === undefined ? undefined : visitPath(before, completion.ord).at(-1);
+  if (error === undefined || visit === undefined || stepOf(state.plan, visit.frame.at).type !== "tool_call") return;
   const step = toolStep(state.plan, visit.frame.at);
   if (waitsOnError(state, step.id)) return;
   const { ord } = completion;
@@ -102,16 +103,16 @@ export function bookRefused(state: RunState, before: Cursor, completion: Complet
     request: step.arguments ?? {},
     at: draft.at,
     state: "failed",
-    result: { error: refusalOf(completion) },
+    result: { error },
     finishedAt: draft.at,
     energyUnits: 0,
   });
 }
 
-function refusalOf(completion: Completion): ErrorRecord {
+function refusedBy(completion: Completion): ErrorRecord | undefined {
   if (completion.kind === "failed") return completion.error;
-  const given = completion.kind === "approval" ? completion.error : undefined;
-  return given ?? APPROVAL_DENIED;
+  const isAnswer = completion.kind === "approval" && completion.state !== "approved" && completion.state !== "lost";
+  return isAnswer ? refusalOf(completion) : undefined;
 }
 
 /** Closes the row of a call whose outcome was unknown, by what a person said. */
@@ -141,11 +142,15 @@ function bookUnknown(before: Cursor, completion: Extract<Completion, { kind: "de
 }
 
 /** What a person or the supervisor did, and steps that failed short of a call. */
-export function bookArrival(before: Cursor, completion: Completion, draft: Draft): void {
+export function bookArrival(before: Cursor, { completion, asked }: Arrival, draft: Draft): void {
   if (completion.correction !== undefined) bookCorrection(completion.correction, draft);
   switch (completion.kind) {
-    case "answered":
     case "approval":
+      if (completion.state === "lost") return;
+      bookAnswer(before, completion, draft);
+      note(draft, "session-resumed", { stepId: stepIdAt(before, completion.ord), answer: answerOf(completion) });
+      return;
+    case "answered":
     case "reviewed":
     case "decided":
       note(draft, "session-resumed", { stepId: stepIdAt(before, completion.ord), answer: answerOf(completion) });
@@ -160,6 +165,8 @@ export function bookArrival(before: Cursor, completion: Completion, draft: Draft
       });
       return;
     case "checked":
+      if (asked !== undefined) bookQuestion(before, completion.ord, asked, draft);
+      return;
     case "called":
     case "evaluated":
     case "woke":
@@ -168,6 +175,24 @@ export function bookArrival(before: Cursor, completion: Completion, draft: Draft
     case "escalated":
       return;
   }
+}
+
+function bookQuestion(before: Cursor, ord: string, asked: Approval, draft: Draft): void {
+  const { id: approvalId, tool: toolId, server, parameters, estimatedEnergyCost, fingerprint, reason } = asked;
+  const { step: path = "", changes, conversationId, expiresAt } = asked;
+  const where = { stepId: stepIdAt(before, ord), path, position: ord };
+  const more = {
+    ...(changes === undefined ? {} : { changes: asJson(changes) }),
+    ...(conversationId === undefined ? {} : { conversationId }),
+  };
+  const what = { toolId, server, parameters, estimatedEnergyCost, fingerprint, reason, expiresAt };
+  note(draft, "approval-requested", { approvalId, ...where, ...what, ...more });
+}
+
+function bookAnswer(before: Cursor, completion: Extract<Completion, { kind: "approval" }>, draft: Draft): void {
+  const { approvalId, ord, state, by, feedback } = completion;
+  const said = { ...(by === undefined ? {} : { by }), ...(feedback === undefined ? {} : { feedback }) };
+  note(draft, "approval-decided", { approvalId, stepId: stepIdAt(before, ord), position: ord, state, ...said });
 }
 
 /** The correction as it stands now, and the event when it came into being or took effect. */
@@ -225,8 +250,8 @@ export function bookSession(state: RunState, draft: Draft, supervised: boolean):
 function waitsChanged(before: SessionCore, after: SessionCore): boolean {
   const named = ({ waiting }: SessionCore): string =>
     waiting
-      .map(({ path, kind, since, needsPerson, correction }) =>
-        [path, kind, since, needsPerson, correction?.correctionId, correction?.accepted].join(" "),
+      .map(({ path, kind, since, approvalId, needsPerson, correction }) =>
+        [path, kind, since, approvalId, needsPerson, correction?.correctionId, correction?.accepted].join(" "),
       )
       .join("\n");
   return named(before) !== named(after);
@@ -250,11 +275,12 @@ function nextCore(state: RunState, draft: Draft, supervised: boolean): SessionCo
 
 /** Field by field: it is made with every commit, and copying an object's rest is slow. */
 function coreAt({ core, energySpent }: RunState, draft: Draft, status: SessionStatus): SessionCore {
-  const { sessionId, createdAt, run, currentPlanId, mode, energyBudget, forkedFrom } = core;
+  const { sessionId, createdAt, run, currentPlanId, mode, energyBudget, conversationId, forkedFrom } = core;
   const next: SessionCore = { sessionId, status, createdAt, updatedAt: draft.at, waiting: [], run, energySpent };
   if (currentPlanId !== undefined) next.currentPlanId = currentPlanId;
   if (mode !== undefined) next.mode = mode;
   if (energyBudget !== undefined) next.energyBudget = energyBudget;
+  if (conversationId !== undefined) next.conversationId = conversationId;
   if (forkedFrom !== undefined) next.forkedFrom = forkedFrom;
   return next;
 }
@@ -268,7 +294,7 @@ function answerOf(completion: Extract<Completion, { kind: "answered" | "approval
     case "answered":
       return { kind: "input" };
     case "approval":
-      return { kind: "approval", approved: completion.approved };
+      return { kind: "approval", approvalId: completion.approvalId, approved: completion.state === "approved" };
     case "reviewed":
       return { kind: "review", accepted: completion.accepted };
     case "decided":

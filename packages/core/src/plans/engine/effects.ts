@@ -3,16 +3,20 @@
  * the commit. Both answer through `arrive`.
  */
 import { toErgonError } from "../../errors/ergon-error.ts";
+import { gateError } from "../../errors/gate.ts";
 import type { ErrorRecord } from "../../schema/error.ts";
 import type { JsonObject } from "../../schema/json.ts";
+import type { CallNeedingApproval } from "../../tools/call.ts";
 import type { AllowedCall, CheckAnswer } from "../../tools/gate.ts";
 import { ownedBlobs } from "../../tools/owned-blobs.ts";
 import type { MaybePromise } from "../../tools/tool.ts";
 import { stepOf } from "../interpreter.ts";
+import { TOOL_CHANGED } from "../steps/tool-call.ts";
 import { resolveWith } from "../pointer/resolve.ts";
 import { resolveTemplate } from "../pointer/template.ts";
 import type { PointerView } from "../pointer/view.ts";
 import type { At, Completion, Effect } from "../transition.ts";
+import { answerTo, askPerson } from "./ask-person.ts";
 import type { BlobCache } from "./blob-cache.ts";
 import { downstreamOf } from "./downstream.ts";
 import type { EngineDeps } from "./engine-deps.ts";
@@ -64,6 +68,8 @@ export function createEffects({ deps, state, arrive, begun }: EffectsParts): Eff
           return orFail(effect, () => evaluateLater(effect));
         case "join":
           return join(effect);
+        case "look":
+          return look(effect);
         case "invoke":
           return call(effect);
       }
@@ -80,7 +86,7 @@ export function createEffects({ deps, state, arrive, begun }: EffectsParts): Eff
   function answer(
     effect: At,
     completion: Answer,
-    extra: Pick<Arrival, "call" | "joined" | "downstream" | "reusedFrom"> = {},
+    extra: Pick<Arrival, "call" | "joined" | "asked" | "downstream" | "reusedFrom"> = {},
   ): void {
     arrive({ completion: { ...completion, ord: effect.ord, atMs: deps.clock.now() }, ...extra });
   }
@@ -165,7 +171,7 @@ export function createEffects({ deps, state, arrive, begun }: EffectsParts): Eff
     return needed.template;
   }
 
-  function ask(effect: Check, args: JsonObject): MaybePromise<CheckAnswer> {
+  function ask(effect: Check | Invoke, args: JsonObject): MaybePromise<CheckAnswer> {
     const step = toolStep(plan, effect.stepId);
     const { mode } = state.core;
     const remaining = energyLeft(state);
@@ -178,7 +184,6 @@ export function createEffects({ deps, state, arrive, begun }: EffectsParts): Eff
       caller: {
         kind: "plan",
         owner,
-        approved: effect.approved === true,
         ...(mode === undefined ? {} : { role: mode }),
       },
       sessionId,
@@ -187,7 +192,7 @@ export function createEffects({ deps, state, arrive, begun }: EffectsParts): Eff
     });
   }
 
-  function checked(effect: At, verdict: CheckAnswer): void {
+  function checked(effect: Check, verdict: CheckAnswer): void {
     switch (verdict.kind) {
       case "allowed": {
         const { requestBlob } = verdict;
@@ -198,10 +203,26 @@ export function createEffects({ deps, state, arrive, begun }: EffectsParts): Eff
         });
       }
       case "needs_approval":
-        return answer(effect, { kind: "checked", answer: "needs_approval", message: verdict.reason });
+        return begun(() => orFail(effect, () => askAbout(effect, verdict)));
       case "denied":
         return answer(effect, { kind: "failed", error: verdict.error as ErrorRecord });
     }
+  }
+
+  async function askAbout(effect: Check, verdict: CallNeedingApproval): Promise<void> {
+    const asked = await askPerson(deps.approvals, state, effect, verdict);
+    if (asked.kind === "allowed") return checked(effect, asked.call);
+    if (asked.kind === "refused") return answer(effect, { kind: "failed", error: asked.error });
+    const { approval, args } = asked;
+    const kept = args === undefined ? {} : { args };
+    const waits = { answer: "needs_approval", approvalId: approval.id, message: approval.reason, ...kept } as const;
+    answer(effect, { kind: "checked", ...waits }, { asked: approval });
+  }
+
+  async function look({ ord, approvalId }: Extract<Effect, { kind: "look" }>): Promise<void> {
+    const found = await untilWritten(deps, async () => deps.approvals?.read(approvalId));
+    const completion = answerTo({ ord }, approvalId, found, deps.clock.now());
+    if (completion !== undefined) arrive({ completion });
   }
 
   function allow(effect: At, verdict: AllowedCall): void {
@@ -230,12 +251,30 @@ export function createEffects({ deps, state, arrive, begun }: EffectsParts): Eff
         recoverCall({ deps, session: { owner, sessionId }, effect, step, after }),
       );
       if (found.kind === "unknown") return answer(effect, { kind: "called", ok: false, error: found.error });
-      state.allowed.set(effect.ord, found.call);
-      return await invoke(effect, found.call);
+      const call = await stillAllowed(effect, found.call);
+      if ("error" in call) return answer(effect, { kind: "called", ok: false, error: call.error });
+      state.allowed.set(effect.ord, call);
+      return await invoke(effect, call);
     } catch (thrown) {
       if (deps.stopping.aborted) throw thrown;
       answer(effect, { kind: "called", ok: false, error: toErgonError(thrown, "step_failed").toJSON() as ErrorRecord });
     }
+  }
+
+  /** A server may have changed its tool while nobody looked: then what was allowed, or approved, was another one. */
+  async function stillAllowed(
+    effect: Invoke,
+    call: AllowedCall,
+  ): Promise<AllowedCall | { readonly error: ErrorRecord }> {
+    if (deps.registry.get(call.toolId)?.hub === undefined) return call;
+    const verdict = await ask(effect, call.resolvedArgs);
+    if (verdict.kind === "denied") return { error: verdict.error as ErrorRecord };
+    if (verdict.kind === "allowed") return verdict;
+    const asked = await askPerson(deps.approvals, state, effect, verdict);
+    if (asked.kind === "allowed") return asked.call;
+    if (asked.kind === "refused") return { error: asked.error };
+    const message = `"${call.toolId}" is no longer the tool that was approved; a person is asked again.`;
+    return { error: gateError(TOOL_CHANGED, message).toJSON() as ErrorRecord };
   }
 
   async function invoke(effect: Invoke, ready: AllowedCall): Promise<void> {

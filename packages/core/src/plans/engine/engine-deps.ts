@@ -1,3 +1,4 @@
+import type { ApprovalDesk } from "../../ports/approval-desk.ts";
 import type { BlobStore } from "../../ports/blob-store.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { ExecutePlan } from "../../ports/engine.ts";
@@ -25,6 +26,8 @@ export type EngineDeps = {
   readonly logger: Logger;
   /** Handed to tools that take it (spec 2); never part of their arguments. */
   readonly infrastructure?: Omit<Infrastructure, "sessionId">;
+  /** Where people are asked about calls; without it, a call that needs a person's yes is refused. */
+  readonly approvals?: ApprovalDesk;
   /** A supervisor sees to failed steps: a person is needed only when it says so. */
   readonly supervised?: boolean;
   /** `ERGON_FSYNC=always`. */
@@ -35,6 +38,8 @@ export type EngineDeps = {
 export type StartRun = ExecutePlan & {
   /** The audience from now on; the session's own when absent. */
   readonly mode?: Mode;
+  /** The conversation that the session works for from now on; its own when absent. */
+  readonly conversationId?: string;
   /** Put into the session's context in the commit that starts the run. */
   readonly context?: JsonObject;
 };

@@ -18,6 +18,7 @@ import { offload } from "../../tools/offload.ts";
 import type { Cursor } from "../frames.ts";
 import { stepOf } from "../interpreter.ts";
 import type { Completion } from "../transition.ts";
+import { createSettleApproval, type SettleApproval } from "./approval-answers.ts";
 import { createBlobCache } from "./blob-cache.ts";
 import { createCheckedPlans } from "./checked-plans.ts";
 import { readCorrections } from "./correction-rows.ts";
@@ -27,6 +28,7 @@ import { forkSession } from "./fork.ts";
 import type { EngineDeps, PlanLookup, StartRun } from "./engine-deps.ts";
 import { answerFor, chooseWait } from "./resume-input.ts";
 import { createRunPool } from "./run-pool.ts";
+import { withdrawQuestions } from "./withdraw.ts";
 import { createSessionReader } from "./session-reader.ts";
 import { createSettling } from "./settling.ts";
 import { startPlan } from "./start-plan.ts";
@@ -45,6 +47,7 @@ export type EmbeddedEngine = Omit<Engine, "executePlan"> & {
   readonly activeRuns: () => number;
   /** What the supervisor works with. */
   readonly corrections: Corrections;
+  readonly settleApproval: SettleApproval;
 };
 
 export function createEngine(given: EngineDeps & { readonly plans: PlanLookup }): EmbeddedEngine {
@@ -104,6 +107,7 @@ export function createEngine(given: EngineDeps & { readonly plans: PlanLookup })
     },
     activeRuns: pool.size,
     corrections: createCorrections({ deps, pool }),
+    settleApproval: createSettleApproval({ deps, pool }),
   };
 
   /** Without a supervisor, nobody will see to what one of an earlier process had begun to see to. */
@@ -249,6 +253,7 @@ export function createEngine(given: EngineDeps & { readonly plans: PlanLookup })
       events: [{ type: "session-cancelled", at, data: { status: "cancelled" } }],
       durable: true,
     });
+    await withdrawQuestions(deps, record.core);
     return core;
   }
 

@@ -143,7 +143,7 @@ describe("a session's energy budget", () => {
 });
 
 describe("a call that needs approval", () => {
-  it("waits for a person, and resume does not answer it", async () => {
+  it("is refused where nobody can be asked", async () => {
     world = createEngineWorld();
     const policy = () => ({ kind: "needs_approval", reason: "It writes." }) as const;
     const gate = createToolGate({ ...world, logger: silentLogger, policy });
@@ -151,8 +151,10 @@ describe("a call that needs approval", () => {
     const plan = planOf("p", [callStep("a", "probe::echo", { value: 1 })]);
     await engine.executePlan({ owner, sessionId: "s", plan, create: true });
     const core = await engine.settled({ owner, sessionId: "s" });
-    expect(core).toMatchObject({ status: "paused_on_human", waiting: [{ kind: "approval", stepId: "a" }] });
-    await expect(engine.resume({ owner, sessionId: "s", input: {} })).rejects.toMatchObject({ code: "wait_not_open" });
+    expect(core).toMatchObject({
+      status: "paused_on_error",
+      lastError: { code: "approval_denied", message: expect.stringContaining("It writes.") },
+    });
     await engine.close();
   });
 });

@@ -62,7 +62,7 @@ export function createRunPool({ deps: given, record, onCommit }: RunPoolParts): 
       starting.delete(sessionId);
     },
     adopt,
-    take,
+    take: (session) => take(session),
     release,
     drop,
     compiled,
@@ -76,18 +76,18 @@ export function createRunPool({ deps: given, record, onCommit }: RunPoolParts): 
     return true;
   }
 
-  function take({ owner, sessionId }: SessionRef): Promise<Run> {
+  function take({ owner, sessionId }: SessionRef, look = false): Promise<Run> {
     const active = runs.get(sessionId);
     if (active !== undefined) return Promise.resolve(active);
     let pending = opening.get(sessionId);
     if (pending === undefined) {
-      pending = bringBack({ owner, sessionId }).finally(() => opening.delete(sessionId));
+      pending = bringBack({ owner, sessionId }, look).finally(() => opening.delete(sessionId));
       opening.set(sessionId, pending);
     }
     return pending;
   }
 
-  async function bringBack(session: SessionRef): Promise<Run> {
+  async function bringBack(session: SessionRef, look: boolean): Promise<Run> {
     const found = await record(session);
     if (found.frames === null) {
       throw planError("wait_not_open", `Session ${session.sessionId} waits for nothing (${found.core.status}).`);
@@ -100,6 +100,7 @@ export function createRunPool({ deps: given, record, onCommit }: RunPoolParts): 
     wakes.get(session.sessionId)?.();
     const run = adopt(state);
     run.recover();
+    if (look) run.look();
     return run;
   }
 
@@ -150,10 +151,10 @@ export function createRunPool({ deps: given, record, onCommit }: RunPoolParts): 
       if (core.status !== "running") {
         const wake = nextWake(frames as unknown as Cursor);
         if (wake !== undefined) wakeAt(session, wake);
-        continue;
+        if (!(await isAnswered(core))) continue;
       }
       takenUp++;
-      const slot = takeUp(session).finally(() => slots.delete(slot));
+      const slot = takeUp(session, { look: true }).finally(() => slots.delete(slot));
       slots.add(slot);
       if (slots.size >= RECOVERY_PARALLEL) await Promise.race(slots);
       // A store may answer without ever letting go: requests, timers and the runs brought back so far get their turn.
@@ -161,6 +162,15 @@ export function createRunPool({ deps: given, record, onCommit }: RunPoolParts): 
     }
     await Promise.all(slots);
     return { takenUp };
+  }
+
+  /** Whether a person has answered and the process ended before the session heard it. */
+  async function isAnswered({ waiting }: SessionCore): Promise<boolean> {
+    for (const { approvalId } of waiting) {
+      if (approvalId === undefined) continue;
+      if ((await deps.approvals?.read(approvalId))?.state !== "pending") return true;
+    }
+    return false;
   }
 
   /** Sessions that can go on by themselves, oldest first. */
@@ -178,9 +188,13 @@ export function createRunPool({ deps: given, record, onCommit }: RunPoolParts): 
     } while (cursor !== undefined);
   }
 
-  async function takeUp(session: SessionRef): Promise<void> {
+  /** Whoever takes a run for themselves begins no look: it might be put down again before they have it. */
+  async function takeUp(session: SessionRef, { look = false } = {}): Promise<void> {
     try {
-      await take(session);
+      const pending = look ? opening.get(session.sessionId) : undefined;
+      const active = runs.get(session.sessionId) ?? (await pending);
+      if (active === undefined || !runs.has(session.sessionId)) await take(session, look);
+      else if (look) active.look();
     } catch (thrown) {
       if (isErgonError(thrown) && (thrown.code === "wait_not_open" || thrown.code === "engine_stopping")) return;
       const error = isErgonError(thrown) ? thrown.toJSON() : { message: String(thrown) };

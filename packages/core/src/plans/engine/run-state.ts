@@ -1,4 +1,5 @@
 import type { ContextWrite, SessionRecord, Version } from "../../ports/state-store.ts";
+import type { Approval } from "../../schema/approval.ts";
 import type { Json, JsonObject } from "../../schema/json.ts";
 import type { ToolCallStep } from "../../schema/plan.ts";
 import type { SessionCore } from "../../schema/session.ts";
@@ -31,6 +32,8 @@ export type Arrival = {
   readonly completion: Completion;
   readonly call?: CallOutcome;
   readonly joined?: Joined;
+  /** The question that a person was asked. */
+  readonly asked?: Approval;
   /** What an action left for the prompts of those that follow. */
   readonly downstream?: JsonObject;
   /** Told whether anybody waited for it, once that is on the disk. */

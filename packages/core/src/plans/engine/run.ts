@@ -27,6 +27,7 @@ import { createEffects, type EffectsParts } from "./effects.ts";
 import type { Arrival, RunState } from "./run-state.ts";
 import { trailEnd, trailOf } from "./trail.ts";
 import { nextWake } from "./waits.ts";
+import { withdrawQuestions } from "./withdraw.ts";
 import { createWriter } from "./writer.ts";
 
 /** After so many transitions without a call, what has happened is committed and others get their turn. */
@@ -44,6 +45,8 @@ export type Run = {
   readonly start: (opening: Opening) => Promise<void>;
   /** Takes up what the cursor owes. */
   readonly recover: () => void;
+  /** Looks whether people have answered what it asked; when there is nothing else to do, it is put down after that. */
+  readonly look: () => void;
   /** Resolves once what the completion changed is safe; false when nobody waited for it. */
   readonly deliver: (completion: Completion) => Promise<boolean>;
   readonly cancel: () => Promise<boolean>;
@@ -112,8 +115,11 @@ export function createRun({ deps, state, onCommit, onIdle }: RunParts): Run {
     recover: () => {
       for (const effect of owed(state.plan, state.cursor)) {
         if (effect.kind === "invoke") begun(() => effects.recover(effect));
-        else beginEffect(effect);
+        else if (effect.kind !== "look") beginEffect(effect);
       }
+    },
+    look: () => {
+      for (const effect of owed(state.plan, state.cursor)) if (effect.kind === "look") beginEffect(effect);
     },
     deliver: (completion) =>
       new Promise((taken) => {
@@ -212,7 +218,7 @@ export function createRun({ deps, state, onCommit, onIdle }: RunParts): Run {
     const step = advance(state.plan, before, completion);
     if (step.ignored === true) return false;
     state.cursor = step.cursor;
-    bookArrival(before, completion, draft);
+    bookArrival(before, arrival, draft);
     bookCall(state, before, arrival, draft);
     bookRefused(state, before, completion, draft);
     if (arrival.downstream !== undefined) writeDownstream(state, before, arrival, draft);
@@ -252,6 +258,7 @@ export function createRun({ deps, state, onCommit, onIdle }: RunParts): Run {
   }
 
   async function write(draft: Draft): Promise<Written> {
+    const before = state.core;
     const core = bookSession(state, draft, deps.supervised === true);
     const { context, dropScopes, journal, energy, blobs, events } = draft;
     const first = opening;
@@ -281,6 +288,7 @@ export function createRun({ deps, state, onCommit, onIdle }: RunParts): Run {
       unwritten--;
     }
     opening = undefined;
+    if (draft.end !== undefined) await withdrawQuestions(deps, before);
     if (draft.end !== undefined) over = true;
     onCommit(core);
     return sync(draft);

@@ -30,7 +30,7 @@ export type StartDeps = EngineDeps & {
 export async function startPlan(
   deps: StartDeps,
   record: SessionRecord,
-  { plan: asked, input: given, context = {}, mode = record.core.mode }: StartRun,
+  { plan: asked, input: given, context = {}, mode = record.core.mode, conversationId }: StartRun,
 ): Promise<SessionCore> {
   const named = typeof asked === "string" ? namedPlan(deps.plans, asked) : asked;
   const { checked, input } = deps.checkedPlans.check({ plan: named, input: given, role: mode });
@@ -39,6 +39,7 @@ export async function startPlan(
   const run = core.run + 1;
   const started: SessionCore = { ...core, status: "running", run, currentPlanId: plan.planId, waiting: [] };
   if (mode !== undefined) started.mode = mode;
+  if (conversationId !== undefined) started.conversationId = conversationId;
   const cursor = { run, root: { at: plan.startStepId, slot: 0, state: { kind: "ready" } } } as const;
   const compiled = deps.pool.compiled(hash, plan);
   return await beginRun(deps, {

@@ -15,7 +15,7 @@ import { DOWNSTREAM_KEY } from "../join.ts";
 import { encodePart } from "../ord.ts";
 import { FINAL_RESPONSE_KEY } from "../steps/final-response.ts";
 import { HUMAN_INPUT_KEY } from "../steps/human-in-the-loop.ts";
-import { resultKey } from "../steps/tool-call.ts";
+import { resultKey, TOOL_CHANGED } from "../steps/tool-call.ts";
 import type { Completion } from "../transition.ts";
 
 /** Rows of the trail that are read at once, and so the number of such visits that a run may have and be forked. */
@@ -35,7 +35,9 @@ export function trailOf(
 ): readonly ContextWrite[] {
   if (end?.status === "failed") return [trailEnd({ run, root: before })];
   if (after.slot === before.slot) return NOTHING;
-  if (completion.kind === "called") return NOTHING;
+  // A tool that was another by then was not called: the journal does not tell that its step came again.
+  const anew = completion.kind === "called" && !completion.ok && completion.error.code === TOOL_CHANGED;
+  if (completion.kind === "called" && !anew) return NOTHING;
   if (completion.kind === "decided" && completion.decision.action === "happened") return NOTHING;
   const scope = visitScope(run, before.slot);
   const next = { scope: visitScope(run, after.slot), key: STEP_KEY, value: inline(after.at) };

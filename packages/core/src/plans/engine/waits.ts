@@ -2,7 +2,8 @@ import type { OpenWait, SessionError, SessionStatus } from "../../schema/session
 import type { HumanInTheLoopStep } from "../../schema/plan.ts";
 import { stepOf, type IndexedPlan } from "../interpreter.ts";
 import type { Cursor, ListFrame } from "../frames.ts";
-import { childPlace, rootPlace, visitOrd, type ListPlace, type Visit } from "../frames.ts";
+import { childPlace, rootPlace, visitOrd, visitPath, type ListPlace, type Visit } from "../frames.ts";
+import { partAt } from "../ord.ts";
 
 /** A wait, and the visit that has it. */
 export type PlacedWait = { readonly ord: string; readonly visit: Visit; readonly wait: OpenWait };
@@ -64,6 +65,16 @@ export function placedWaits(plan: IndexedPlan, cursor: Cursor, supervised = fals
   return found;
 }
 
+/** The same path for any open visit. */
+export function pathOf(cursor: Cursor, ord: string): string {
+  const visits = visitPath(cursor, ord);
+  const parts = visits.map(({ frame, ord: here }, at) => {
+    const inner = visits[at + 1];
+    return inner === undefined ? frame.at : `${frame.at}[${String(partAt(inner.ord, here.length).value)}]/`;
+  });
+  return parts.join("");
+}
+
 /** The error that a session shows: the first of those that wait, in reading order. */
 export function shownError(waits: readonly PlacedWait[]): SessionError | undefined {
   for (const { wait } of waits) {
@@ -94,7 +105,14 @@ function waitOf(plan: IndexedPlan, frame: ListFrame, path: string, supervised: b
       return { stepId: frame.at, path, kind: "human", message: state.message, since: iso(state.sinceMs), ...schema };
     }
     case "approval":
-      return { stepId: frame.at, path, kind: "approval", message: state.message, since: iso(state.sinceMs) };
+      return {
+        stepId: frame.at,
+        path,
+        kind: "approval",
+        message: state.message,
+        approvalId: state.approvalId,
+        since: iso(state.sinceMs),
+      };
     case "error":
       return {
         stepId: frame.at,

@@ -2,17 +2,15 @@ import type { ContextWrite } from "../../ports/state-store.ts";
 import type { ErrorRecord } from "../../schema/error.ts";
 import type { ToolCallStep } from "../../schema/plan.ts";
 import type { Visit } from "../frames.ts";
+import { refusalOf } from "../refusal.ts";
 import type { Completion, Effect, Move, Out, StepKind } from "../transition.ts";
 import { amended, at, failMove, noList, settleFailure } from "./simple-step.ts";
 
 /** Waits between automatic attempts double, up to this. */
 export const MAX_BACKOFF_MS = 3_600_000;
 
-export const APPROVAL_DENIED: ErrorRecord = {
-  code: "approval_denied",
-  message: "A person refused this call.",
-  retryable: false,
-};
+/** The gate found another tool than the one that it had checked. */
+export const TOOL_CHANGED = "tool_changed";
 
 export function resultKey(toolId: string): string {
   return `${toolId}_result`;
@@ -41,19 +39,17 @@ function complete(step: ToolCallStep, visit: Visit, completion: Completion, out:
   switch (completion.kind) {
     case "checked":
       if (state.kind !== "ready") return undefined;
-      if (completion.answer === "needs_approval") {
-        const { message, atMs } = completion;
-        return { to: "state", state: { kind: "approval", sinceMs: atMs, message, ...amended(visit) } };
-      }
-      return call(visit, 1, out);
+      return completion.answer === "allowed" ? call(visit, 1, out) : waitForApproval(visit, completion, out);
     case "called":
       if (state.kind !== "call") return undefined;
+      if (!completion.ok && completion.error.code === TOOL_CHANGED) return checkAnew(visit);
       return completion.ok ? succeed(step, visit, out) : retryOrFail(step, visit, state.attempt, completion, out);
     case "woke":
       if (state.kind !== "backoff") return undefined;
-      return state.attempt === 0 ? check(visit, out, {}) : call(visit, state.attempt + 1, out);
+      return state.attempt === 0 ? check(visit, out) : call(visit, state.attempt + 1, out);
     case "approval":
-      return state.kind === "approval" ? decideApproval(step, visit, completion, out) : undefined;
+      if (state.kind !== "approval" || state.approvalId !== completion.approvalId) return undefined;
+      return decideApproval(step, visit, completion, out);
     case "decided":
       if (completion.decision.action === "happened") {
         // The outcome was unknown and a person knows it: the call has its result after all.
@@ -76,19 +72,36 @@ function complete(step: ToolCallStep, visit: Visit, completion: Completion, out:
 }
 
 function checkEffect(visit: Visit): Effect {
-  const { state } = visit.frame;
-  const approved = state.kind === "ready" && state.approved === true ? { approved: true as const } : {};
-  return { kind: "check", ...at(visit), ...amended(visit), ...approved };
+  return { kind: "check", ...at(visit), ...amended(visit) };
 }
 
 function sleepEffect(visit: Visit, untilMs: number): Effect {
   return { kind: "sleep", ...at(visit), untilMs };
 }
 
-function check(visit: Visit, out: Out, approved: { readonly approved?: true }): Move {
-  const how = { ...amended(visit), ...approved };
-  out.effects.push({ kind: "check", ...at(visit), ...how });
-  return { to: "state", state: { kind: "ready", ...how } };
+function check(visit: Visit, out: Out): Move {
+  out.effects.push(checkEffect(visit));
+  return { to: "state", state: { kind: "ready", ...amended(visit) } };
+}
+
+/** What is looked at once the wait is written: somebody may have answered while it was not. */
+function waitForApproval(visit: Visit, completion: Asked, out: Out): Move {
+  const { message, approvalId, args, atMs } = completion;
+  out.effects.push({ kind: "look", ...at(visit), approvalId });
+  const { amendment } = amended(visit);
+  const kept = args === undefined ? amended(visit) : { amendment: { ...amendment, args } };
+  return { to: "state", state: { kind: "approval", sinceMs: atMs, message, approvalId, ...kept } };
+}
+
+type Asked = Extract<Completion, { kind: "checked"; answer: "needs_approval" }>;
+
+/** Nothing was called: the tool is another by now, and so is the question whether it may be. */
+function checkAnew(visit: Visit): Move {
+  const { amendment } = amended(visit);
+  return {
+    to: "again",
+    state: { kind: "ready", amendment: { ...amendment, keyOrd: amendment?.keyOrd ?? visit.ord } },
+  };
 }
 
 function call(visit: Visit, attempt: number, out: Out): Move {
@@ -144,11 +157,9 @@ function decideApproval(
   completion: Extract<Completion, { kind: "approval" }>,
   out: Out,
 ): Move {
-  if (!completion.approved) {
-    return failFor(step, visit, { error: completion.error ?? APPROVAL_DENIED, atMs: completion.atMs });
-  }
-  // Checked again: what was approved may have changed since.
-  return check(visit, out, { approved: true });
+  // Checked again: what was approved may have changed since, and then it is another question.
+  if (completion.state === "approved" || completion.state === "lost") return check(visit, out);
+  return failFor(step, visit, { error: refusalOf(completion), atMs: completion.atMs });
 }
 
 function owed(visit: Visit): Effect | undefined {
@@ -161,6 +172,7 @@ function owed(visit: Visit): Effect | undefined {
     case "backoff":
       return sleepEffect(visit, state.untilMs);
     case "approval":
+      return { kind: "look", ...at(visit), approvalId: state.approvalId };
     case "human":
     case "error":
     case "spread":

@@ -46,6 +46,7 @@ export type MCPActionV2<Schema extends z.ZodObject = z.ZodObject> = {
   /** Names that it was once called by; they still call it, and are shown nowhere. */
   readonly aliases?: readonly string[];
   readonly effects?: Tool["effects"];
+  readonly destructiveHint?: boolean;
   readonly timeoutMs?: number;
   readonly energyUnits?: number;
   /** How long a success stands for the same call in the same session; absent means never. */

@@ -17,6 +17,7 @@ export const CommonFields = {
   requiredContext: names,
   usesAI: z.boolean().optional(),
   effects: Effects.optional(),
+  destructiveHint: ToolDefinition.shape.destructiveHint,
   timeoutMs: ToolDefinition.shape.timeoutMs,
   freshForMs: z.int().positive().max(MAX_FRESH_MS).optional(),
   energyUnits: ToolDefinition.shape.energyUnits,
@@ -43,6 +44,7 @@ export function commonPart(form: z.output<typeof Common>): CommonPart {
     usesAI: form.usesAI ?? false,
     // A tool of specs 1 and 2 may do anything, so nothing is repeated unless its author says that it may be.
     effects: form.effects ?? "once",
+    ...(form.destructiveHint === undefined ? {} : { destructiveHint: form.destructiveHint }),
     ...(form.timeoutMs === undefined ? {} : { timeoutMs: form.timeoutMs }),
     ...(form.freshForMs === undefined ? {} : { freshForMs: form.freshForMs }),
     ...(form.energyUnits === undefined ? {} : { energyUnits: form.energyUnits }),
@@ -59,6 +61,7 @@ type CommonPart = Pick<
   | "requiredContext"
   | "usesAI"
   | "effects"
+  | "destructiveHint"
   | "timeoutMs"
   | "freshForMs"
   | "energyUnits"

@@ -22,6 +22,7 @@ export type ToolMetadata<Schema extends z.ZodType = z.ZodType> = {
   readonly requiredContext?: readonly string[];
   readonly usesAI?: boolean;
   readonly effects?: Tool["effects"];
+  readonly destructiveHint?: boolean;
   readonly timeoutMs?: number;
   readonly freshForMs?: number;
   readonly energyUnits?: number;
