@@ -27,8 +27,8 @@ afterEach(async () => {
   }
 });
 
-/** What a user has approved lies in the test's own folder, not in the tester's. */
-const env = () => ({ XDG_STATE_HOME: join(folder.path, "state") });
+/** What a user has approved lies in the test's own folder, not in the tester's. Asking has tests of its own. */
+const env = () => ({ XDG_STATE_HOME: join(folder.path, "state"), MCP_TOOL_APPROVAL: "false" });
 const data = () => join(folder.path, "data");
 const config = () => join(folder.path, "mcp-servers.json");
 const run = (...args: readonly string[]): Promise<Answer> =>

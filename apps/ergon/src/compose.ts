@@ -26,6 +26,7 @@ import {
   type SharedModules,
 } from "@ergon/node";
 import type { App } from "./app.ts";
+import { createAsking } from "./asking.ts";
 import { chooseModels } from "./choose-models.ts";
 import { dataRootsFor } from "./data-roots.ts";
 import { once } from "./once.ts";
@@ -55,7 +56,8 @@ export function compose({ flags, home, version }: ComposeOptions): App {
     return openSandbox({ values, entry: join(home, isBuilt(home) ? "cli.js" : "cli.ts"), clock, logger });
   });
   const dataRoots = dataRootsFor(values.dataRoots, process.cwd(), join(locate(home).packs, "samples"));
-  const gate = createToolGate({ registry, clock, logger, costs, sandbox, dataRoots });
+  const asking = createAsking(settings, clock);
+  const gate = createToolGate({ registry, clock, logger, costs, sandbox, dataRoots, policy: asking.policy });
   const models = chooseModels(values, clock);
   registry.register(createFinalizeSummary({ model: models.model }));
 
@@ -127,7 +129,7 @@ export function compose({ flags, home, version }: ComposeOptions): App {
         onLearned: (learned: typeof usualUnits) => void (usualUnits = learned),
       };
       workplace = await enterWorkplace(
-        { values, version, registry, gate, models, plans: books, clock, ids, logger, open, hub },
+        { values, version, registry, gate, models, plans: books, clock, ids, logger, open, hub, asking },
         entrance,
       );
       return workplace;

@@ -148,8 +148,11 @@ async function call(
   toolId: string,
   args: DirectCall["args"],
   signal = new AbortController().signal,
-): Promise<DirectResult> {
-  return callDirectly(deps, { toolId, args, signal, caller: { kind: "cli", owner: "me", approved: true } });
+): Promise<Extract<DirectResult, { kind: "finished" }>> {
+  const caller = { kind: "cli", owner: "me", approved: true } as const;
+  const called = await callDirectly(deps, { toolId, args, signal, caller });
+  if (called.kind !== "finished") throw new Error("It was not made.");
+  return called;
 }
 
 async function journal(sessionId = "") {

@@ -22,7 +22,6 @@ import {
   type SessionCore,
   type ToolContext,
   type ToolGate,
-  usageError,
 } from "@ergon/core";
 
 export type DirectCallDeps = {
@@ -49,7 +48,12 @@ export type DirectCall = {
   readonly progress?: (update: ProgressUpdate) => void;
 };
 
-export type DirectResult = {
+/** What became of it; a call that a person must approve first has not been made, and nothing was written. */
+export type DirectResult =
+  | (DirectOutcome & { readonly kind: "finished" })
+  | { readonly kind: "needs_approval"; readonly reason: string };
+
+type DirectOutcome = {
   readonly sessionId: string;
   readonly output: Json;
   readonly durationMs: number;
@@ -66,12 +70,7 @@ export async function callDirectly(deps: DirectCallDeps, call: DirectCall): Prom
   const sessionId = ids.next("call");
   const checked = await gate.check({ toolId, args, caller, context, sessionId });
   if (checked.kind === "denied") throw thrownFrom(checked.error);
-  if (checked.kind === "needs_approval") {
-    throw usageError(
-      "not_available",
-      `"${toolId}" needs a person's approval (${checked.reason}), which comes in a later version.`,
-    );
-  }
+  if (checked.kind === "needs_approval") return { kind: "needs_approval", reason: checked.reason };
 
   const createdAt = isoTime(clock);
   const key = `${sessionId}:0:call:0`;
@@ -92,7 +91,7 @@ export async function callDirectly(deps: DirectCallDeps, call: DirectCall): Prom
   await record.finish({ kind: "start", at: createdAt, ...begun }, outcome, requestBlob);
   if (outcome.kind === "failed") throw thrownFrom(outcome.error);
   const { output, durationMs, energyUnits } = outcome;
-  return { sessionId, output, durationMs, energyUnits };
+  return { kind: "finished", sessionId, output, durationMs, energyUnits };
 }
 
 /** Before every run that a session counts: plans begin with run 1. */
@@ -182,6 +181,6 @@ function recorded(error: ErrorValue): ErrorRecord {
 }
 
 /** A value of an error, to be thrown. */
-export function thrownFrom({ code, message, retryable, details }: ErrorValue): ErgonError {
+export function thrownFrom({ code, message, retryable, details }: ErrorValue | ErrorRecord): ErgonError {
   return new ErgonError(code, message, details === undefined ? { retryable } : { retryable, details });
 }

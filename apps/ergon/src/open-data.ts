@@ -1,8 +1,10 @@
 import { join } from "node:path";
 import {
+  type ApprovalStore,
   type BlobStore,
   type ConversationMemory,
   createConversationMemory,
+  createMemoryApprovalStore,
   createMemoryLoopStore,
   type Logger,
   type LoopStore,
@@ -15,6 +17,7 @@ import {
   openConversationMemory,
   openFileBlobStore,
   openKeptVectors,
+  openSqliteApprovalStore,
   openSqliteLoopStore,
   openSqliteStateStore,
   type OwnedFolder,
@@ -23,6 +26,7 @@ import {
 } from "@ergon/node";
 
 const DATABASE_NAME = "state.db";
+const APPROVALS_NAME = "approvals.db";
 const LOOPS_NAME = "loops.db";
 const MEMORY_NAME = "memory.db";
 const VECTORS_NAME = "vectors.db";
@@ -44,6 +48,7 @@ export type OpenedData =
       readonly state: Omit<OpenedState, "verify">;
       readonly blobs: BlobStore;
       readonly loops: LoopStore;
+      readonly approvals: ApprovalStore;
       readonly supabase: Supabase;
       readonly memory: ConversationMemory;
       readonly vectors: KeptVectors;
@@ -65,15 +70,17 @@ export async function openData({ values, logger, memoryState, ...parts }: DataOp
     const path = join(data, DATABASE_NAME);
     const state = values.store === "memory:" ? memoryState() : openSqliteStateStore({ path, logger });
     const loops = openLoops(values);
+    const approvals = openApprovals(values);
     const supabase = parts.supabase();
     const memory = openMemory(values);
     const vectors = openKeptVectors({ path: join(data, VECTORS_NAME), logger });
-    const close = async () => closeAll([supabase, memory, vectors, loops, state, blobs], claim.release);
+    const close = async () => closeAll([supabase, memory, vectors, approvals, loops, state, blobs], claim.release);
     return {
       kind: "opened",
       state,
       blobs,
       loops,
+      approvals,
       supabase,
       memory,
       vectors,
@@ -90,6 +97,11 @@ export async function openData({ values, logger, memoryState, ...parts }: DataOp
 function openLoops({ data, loopStore, loopHistory: keepPerOwner }: SettingValues): LoopStore {
   if (loopStore === "memory") return createMemoryLoopStore({ keepPerOwner });
   return openSqliteLoopStore({ path: join(data, LOOPS_NAME), keepPerOwner });
+}
+
+function openApprovals({ data, store }: SettingValues): ApprovalStore {
+  if (store === "memory:") return createMemoryApprovalStore();
+  return openSqliteApprovalStore({ path: join(data, APPROVALS_NAME) });
 }
 
 function openMemory({ data, store }: SettingValues): ConversationMemory & Closable {

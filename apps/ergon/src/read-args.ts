@@ -57,3 +57,9 @@ async function readAll(from: string, stream: AsyncIterable<unknown>): Promise<st
   }
   return Buffer.concat(parts).toString("utf8");
 }
+
+export function wholeNumber(given: string, flag: string): number {
+  const value = Number(given);
+  if (Number.isInteger(value) && value >= 1 && value <= 1_000) return value;
+  throw usageError("input_invalid", `${flag} takes a whole number from 1 to 1000, not "${given}".`);
+}

@@ -1,4 +1,4 @@
-import { type Engine, isErgonError, isSettled, type SessionCore, type SessionView } from "@ergon/core";
+import { type Engine, isErgonError, isSettled, type SessionCore, type SessionRef, type SessionView } from "@ergon/core";
 import { FIRST_PRINCIPAL } from "@ergon/node";
 import type { App } from "./app.ts";
 import type { CommandContext } from "./command-context.ts";
@@ -16,23 +16,25 @@ export async function runAndWatch(
   app: App,
   session: {
     readonly sessionId: string;
+    /** Whose it is; the person's own when absent. */
+    readonly owner?: string;
     readonly go: (engine: Engine, before: SessionCore | undefined) => Promise<void>;
   },
 ): Promise<ExitCode> {
-  const { sessionId } = session;
+  const { sessionId, owner = FIRST_PRINCIPAL } = session;
   let seen: Seen | undefined;
   const view = await throughOwner(
     app,
     { recover: true, repeatable: true },
     async ({ engine }): Promise<SessionView> => {
-      const before = await findSession(engine, sessionId);
+      const before = await findSession(engine, { owner, sessionId });
       seen ??= { seq: 0, at: before?.updatedAt ?? "" };
       await session.go(engine, before);
-      const follower = followSteps(terminal, engine, { owner: FIRST_PRINCIPAL, sessionId, seen });
+      const follower = followSteps(terminal, engine, { owner, sessionId, seen });
       try {
-        const core = await engine.settled({ owner: FIRST_PRINCIPAL, sessionId, signal });
+        const core = await engine.settled({ owner, sessionId, signal });
         if (isSettled(core)) await follower.caughtUp(core.updatedAt);
-        return await engine.readSession({ owner: FIRST_PRINCIPAL, sessionId });
+        return await engine.readSession({ owner, sessionId });
       } finally {
         await follower.stop();
       }
@@ -50,9 +52,9 @@ export async function runAndWatch(
 }
 
 /** Undefined when there is none: a request whose answer was lost may have made it. */
-async function findSession(engine: Engine, sessionId: string): Promise<SessionCore | undefined> {
+async function findSession(engine: Engine, session: SessionRef): Promise<SessionCore | undefined> {
   try {
-    return (await engine.readSession({ owner: FIRST_PRINCIPAL, sessionId, historyLimit: 1 })).core;
+    return (await engine.readSession({ ...session, historyLimit: 1 })).core;
   } catch (thrown) {
     if (isErgonError(thrown) && thrown.code === "session_not_found") return undefined;
     throw thrown;

@@ -1,4 +1,12 @@
-import { createCostModel, createIds, createSystemClock, createToolGate, silentLogger, ToolRegistry } from "@ergon/core";
+import {
+  createCostModel,
+  createIds,
+  createSystemClock,
+  createToolGate,
+  createToolGrants,
+  silentLogger,
+  ToolRegistry,
+} from "@ergon/core";
 import { readSettings } from "@ergon/node";
 import { describe, expect, it } from "vitest";
 import { chooseModels } from "./choose-models.ts";
@@ -54,6 +62,7 @@ function parts(open: () => OpenedData | undefined): WorkplaceParts {
     values,
     version: "0",
     registry,
+    asking: { grants: createToolGrants(), follow: () => undefined },
     gate: createToolGate({ registry, clock, logger: silentLogger }),
     models: chooseModels(values, clock),
     plans: { get: () => undefined, ids: () => [], all: [], problems: [] },

@@ -9,7 +9,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import {
   accessError,
+  type Approvals,
   type Clock,
+  createApprovals,
   createDryRun,
   createEngine,
   createModelRepairer,
@@ -30,8 +32,10 @@ import {
   validatePlan,
 } from "@ergon/core";
 import {
+  type ApprovalCounter,
   askRemote,
   callRemoteTool,
+  createRemoteApprovals,
   createRemoteEngine,
   createRemoteLoops,
   createRemoteServers,
@@ -48,6 +52,8 @@ import {
   type TokenBook,
   type TokenDesk,
 } from "@ergon/node";
+import type { Asking } from "./asking.ts";
+import { createToolCalls } from "./call-tool.ts";
 import type { Models } from "./choose-models.ts";
 import { callDirectly } from "./direct-call.ts";
 import { type HubParts, openHub } from "./hub/open-hub.ts";
@@ -79,6 +85,7 @@ export type Workplace = {
   readonly servers: ServersDesk;
   /** Every tool, those of the hub's servers included. */
   readonly tools: () => Promise<readonly ToolSummary[]>;
+  readonly approvals: ApprovalCounter;
   readonly close: () => Promise<void>;
 };
 
@@ -97,6 +104,7 @@ export type WorkplaceParts = {
   readonly version: string;
   readonly registry: ToolRegistry;
   readonly gate: ToolGate;
+  readonly asking: Pick<Asking, "grants" | "follow">;
   readonly models: Models;
   readonly plans: PlanBooks;
   readonly clock: Clock;
@@ -148,6 +156,7 @@ function visit(target: RemoteTarget): Workplace {
     tokens: createRemoteTokens(target, FIRST_PRINCIPAL),
     servers: createRemoteServers(target, FIRST_PRINCIPAL),
     tools: () => listRemoteTools(target, FIRST_PRINCIPAL),
+    approvals: createRemoteApprovals(target, FIRST_PRINCIPAL),
     close: () => Promise.resolve(),
   };
 }
@@ -161,6 +170,16 @@ async function own(
   const infrastructure = infrastructureOf(data, models);
   const hub = await openHub(hubParts(parts, data));
   const gate = hub.gate(parts.gate);
+  const { grants } = parts.asking;
+  grants.keepIn(data.approvals);
+  const approvals = createApprovals({
+    store: data.approvals,
+    grants,
+    registry,
+    clock,
+    logger,
+    allowList: hub.allow,
+  });
   const bare = createEngine({
     store: data.state,
     blobs: data.blobs,
@@ -171,6 +190,7 @@ async function own(
     ids,
     logger,
     infrastructure,
+    approvals,
     fsyncEveryStep: values.fsync === "always",
     supervised: true,
   });
@@ -202,6 +222,7 @@ async function own(
       await data.retire().catch((thrown: unknown) => {
         logger.warn({ error: toErgonError(thrown, "store_unavailable").toJSON() }, "server.json could not be changed.");
       });
+      approvals.stop();
       await supervisor.stop({ graceMs: DRAIN_MS });
       await server?.close({ graceMs: DRAIN_MS });
       tellAll();
@@ -219,7 +240,8 @@ async function own(
     const firstToken = entrance.listen?.firstToken ?? (await readFirstToken(values.data));
     const tokens = await openTokenBook({ dataFolder: values.data, firstToken, localToken, clock });
     server = createHttpServer({
-      ...shelves({ ...parts, gate }, engine, data),
+      ...shelves({ ...parts, gate }, { engine, approvals }, data),
+      approvals,
       servers: hub.desk,
       hubStats: hub.stats,
       loops,
@@ -236,6 +258,7 @@ async function own(
     const url = await server.listen(entrance.listen?.host ?? "127.0.0.1", entrance.listen?.port ?? 0);
     await data.announce(reachableHere(url), localToken);
     supervisor.start({ catchUp: entrance.recover });
+    approvals.start(engine.settleApproval);
     if (entrance.recover) recoverBehind(engine, logger);
     ready.now = true;
     if (entrance.stays === true) hub.start();
@@ -248,11 +271,12 @@ async function own(
       callTool: async ({ role, ...call }) => {
         const audience = role === undefined ? {} : { role };
         const caller = { kind: "cli", owner: FIRST_PRINCIPAL, approved: true, ...audience } as const;
-        const { output } = await callDirectly(
+        const called = await callDirectly(
           { gate, open: () => Promise.resolve(data), clock, ids, infrastructure },
           { ...call, caller },
         );
-        return output;
+        if (called.kind === "finished") return called.output;
+        throw new Error("The gate asks about a call that counts as approved.");
       },
       tokens: deskOf(tokens, localToken),
       servers: hub.desk,
@@ -260,6 +284,7 @@ async function own(
         await hub.everything();
         return registry.summaries();
       },
+      approvals: counterOf(approvals),
       close,
     };
   } catch (thrown) {
@@ -269,11 +294,12 @@ async function own(
 }
 
 function hubParts(
-  { hub, values, registry, clock, logger }: WorkplaceParts,
+  { hub, asking, values, registry, clock, logger }: WorkplaceParts,
   { state }: Extract<OpenedData, { kind: "opened" }>,
 ): HubParts {
   return {
     ...hub,
+    asking,
     dataFolder: values.data,
     isKept: values.store !== "memory:",
     registry,
@@ -308,6 +334,16 @@ function deskOf(tokens: TokenBook, localToken: string): TokenDesk {
   };
 }
 
+/** Whoever works on the data folder itself sees every question in it. */
+function counterOf(approvals: Approvals): ApprovalCounter {
+  const by = { name: FIRST_PRINCIPAL };
+  return {
+    list: (query) => approvals.list(by, query),
+    find: (id) => approvals.find(by, id),
+    decide: (id, decision) => approvals.decide(by, id, decision),
+  };
+}
+
 /** Taking up what was left must not keep anybody waiting. */
 function recoverBehind(engine: EmbeddedEngine, logger: Logger): void {
   engine.recover().catch((thrown: unknown) => {
@@ -321,7 +357,7 @@ function recoverBehind(engine: EmbeddedEngine, logger: Logger): void {
 /** What the server shows of the wired parts. */
 function shelves(
   parts: WorkplaceParts,
-  engine: EmbeddedEngine,
+  { engine, approvals }: { readonly engine: EmbeddedEngine; readonly approvals: Approvals },
   data: Extract<OpenedData, { kind: "opened" }>,
 ): Pick<Parameters<typeof createHttpServer>[0], "engine" | "outbox" | "tools" | "plans"> {
   const { gate, registry, models, plans, clock, ids } = parts;
@@ -330,17 +366,15 @@ function shelves(
     outbox: { lastSeq: data.state.lastEventSeq, read: data.state.readEvents, changes: data.state.changes },
     tools: {
       list: () => registry.summaries(),
-      call: async ({ owner, toolId, args, session, typed, signal }) => {
-        const acting = typed?.role ?? session?.mode;
-        const role = { ...(acting === undefined ? {} : { role: acting }), approved: typed !== undefined };
-        const context = session === undefined ? {} : { context: session.context };
-        const caller = { kind: "http", owner, ...role } as const;
-        const { output } = await callDirectly(
-          { gate, open: () => Promise.resolve(data), clock, ids, infrastructure: infrastructureOf(data, models) },
-          { toolId, args, caller, signal, ...context },
-        );
-        return { kind: "finished", output };
-      },
+      call: createToolCalls({
+        gate,
+        open: () => Promise.resolve(data),
+        clock,
+        ids,
+        infrastructure: infrastructureOf(data, models),
+        engine,
+        approvals,
+      }),
     },
     plans: {
       list: () => plans.all.map(({ plan }) => plan),

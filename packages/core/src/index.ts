@@ -2,6 +2,7 @@ export { ActionResponse } from "./schema/action.ts";
 export {
   Approval,
   ApprovalDecision,
+  ApprovalRule,
   ApprovalState,
   MAX_FEEDBACK_CHARS,
   Remember,
@@ -350,7 +351,7 @@ export {
   createApprovals,
   type Reader,
 } from "./hub/approval-desk.ts";
-export { ApprovalRule, type ServerTrust } from "./hub/approval-policy.ts";
+export type { ServerTrust } from "./hub/approval-policy.ts";
 export { createToolGrants, type ToolGrants } from "./hub/tool-grants.ts";
 export { type ApprovalSettings, createToolPolicy } from "./hub/tool-policy.ts";
 export { backoffMs } from "./hub/backoff.ts";

@@ -62,7 +62,7 @@ export { openFileLoginStore } from "./hub/auth/file-login-store.ts";
 export { openRedirectListener, type RedirectListener } from "./hub/auth/redirect-listener.ts";
 export type { LoginDesk } from "./hub/auth/server-login.ts";
 export { createMcpConnector } from "./hub/connector.ts";
-export { withoutServer, withServer, withServerField } from "./hub/config/edit-servers.ts";
+export { withAllowed, withoutServer, withServer, withServerField } from "./hub/config/edit-servers.ts";
 export { allowedServersPath, type AllowedServers, openAllowedServers } from "./hub/config/allowed-servers.ts";
 export { expandServer } from "./hub/config/expand-server.ts";
 export { importServers, type ImportedServers } from "./hub/config/import-servers.ts";
@@ -71,4 +71,5 @@ export { openServersFile, type WatchedServersFile } from "./hub/config/servers-f
 export { hideInValue } from "./hub/hide-secrets.ts";
 export { createRemoteServers, type ServersDesk, ServersList } from "./remote/remote-servers.ts";
 export { type InvocationLog, openInvocationLog } from "./sqlite/invocation-log.ts";
+export { type ApprovalCounter, createRemoteApprovals } from "./remote/remote-approvals.ts";
 export { openSqliteApprovalStore } from "./sqlite/approval-store.ts";

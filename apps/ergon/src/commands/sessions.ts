@@ -15,6 +15,7 @@ import { describeCorrection } from "../output/describe-correction.ts";
 import { oneLine, printable } from "../output/printable.ts";
 import { describeValue, reportSession } from "../output/session-report.ts";
 import { table } from "../output/table.ts";
+import { wholeNumber } from "../read-args.ts";
 import { LOOK, orEmpty, throughOwner } from "../through-owner.ts";
 
 export type ListOptions = {
@@ -71,8 +72,9 @@ async function listRuns(engine: Engine, query: ListSessions): Promise<Page<Sessi
   return { items, ...(cursor === undefined ? {} : { nextCursor: cursor }) };
 }
 
-function isSingleCall({ sessionId, run }: SessionCore): boolean {
-  return run === 0 && sessionId.startsWith("call_");
+/** One that waits for somebody is shown all the same. */
+function isSingleCall({ sessionId, status }: SessionCore): boolean {
+  return sessionId.startsWith("call_") && status !== "paused_on_human";
 }
 
 export async function showSession({ terminal, compose }: CommandContext, sessionId: string): Promise<ExitCode> {
@@ -150,12 +152,6 @@ function describeEntry({ colors: { dim, red } }: CommandContext["terminal"], ent
 function describeInHistory({ colors: { dim } }: CommandContext["terminal"], correction: Correction): string {
   const [first = "", ...changes] = describeCorrection(correction);
   return [`${dim(correction.proposedAt)}  ⚒ ${first}`, ...changes.map((line) => `  ${line}`)].join("\n");
-}
-
-function wholeNumber(given: string, flag: string): number {
-  const value = Number(given);
-  if (Number.isInteger(value) && value >= 1 && value <= 1_000) return value;
-  throw usageError("input_invalid", `${flag} takes a whole number from 1 to 1000, not "${given}".`);
 }
 
 function statuses(given: string): SessionStatus[] {

@@ -46,8 +46,9 @@ const matrix = [
     { own: 200, agent: 200, person: 200, admin: 200 },
     { mode: "general", sessionId: "turn", messages: [{ role: "user", content: "echo it" }] },
   ],
-  ["GET", "/approvals", { own: 501, agent: 501, person: 501, admin: 501 }],
-  ["POST", "/approvals/x", { own: 501, agent: 501, person: 501, admin: 501 }],
+  ["GET", "/approvals", { own: 200, agent: 200, person: 200, admin: 200 }],
+  ["GET", "/approvals/:approval", { own: 200, agent: 404, person: 404, admin: 200 }],
+  ["POST", "/approvals/:approval", { own: 200, agent: 403, person: 404, admin: 200 }, { decision: "approve" }],
   ["GET", "/servers", { own: 403, agent: 403, person: 403, admin: 200 }],
   ["POST", "/servers", { own: 403, agent: 403, person: 403, admin: 422 }],
   ["PATCH", "/servers/x", { own: 403, agent: 403, person: 403, admin: 404 }],
@@ -79,6 +80,7 @@ describe("who may do what", () => {
   let session: string;
   let blob: string;
   let loop: string;
+  let approval: string;
   let made = 0;
 
   beforeAll(async () => {
@@ -96,6 +98,12 @@ describe("who may do what", () => {
     session = await newSession("ask-twice");
     const made = await served.ask("POST", "/loops", { token: holders.own, body: { loop_type: "plan" } });
     loop = String(made.body["id"]);
+    world.registry.register({
+      definition: { id: "probe::erase", description: "d", parameters: { type: "object" }, destructiveHint: true },
+      implementation: () => Promise.resolve("erased"),
+    });
+    const asked = await served.ask("POST", "/tools/probe::erase/call", { token: holders.own, body: { args: {} } });
+    approval = String(asked.body["approvalId"]);
   });
   afterAll(async () => {
     await served.close();
@@ -173,6 +181,7 @@ describe("who may do what", () => {
       .replace(":fresh", fresh)
       .replace(":blob", blob)
       .replace(":loop", loop)
+      .replace(":approval", approval)
       .replace(":helper", helper);
     const sent = body === undefined ? undefined : JSON.parse(JSON.stringify(body).replace(":new", `n${made}`));
     if (!concrete.endsWith("/events")) return await served.ask(method, concrete, { token, body: sent });

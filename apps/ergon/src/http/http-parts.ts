@@ -1,5 +1,6 @@
 import type {
   AgenticPlan,
+  Approvals,
   Attempt,
   Clock,
   DryRun,
@@ -30,6 +31,7 @@ export type HttpParts = {
   readonly tools: ToolShelf;
   readonly plans: PlanShelf;
   readonly loops: RefinementLoops;
+  readonly approvals: Pick<Approvals, "list" | "find" | "decide">;
   readonly ask: (request: LoopRequest, options: LoopOptions) => Promise<Attempt>;
   /** Loaded with the first MCP request. */
   readonly mcp: () => Promise<McpHost>;
@@ -71,12 +73,16 @@ export type CallTool = {
   readonly session?: { readonly context: SessionContext; readonly mode?: Mode };
   /** A person typed it on this machine: it counts as approved, for the role that they named. */
   readonly typed?: { readonly role?: string };
+  /** The conversation that it is for. */
+  readonly conversationId?: string;
   readonly signal: AbortSignal;
+  /** Until it aborts, a person's answer is waited for; absent: not at all. */
+  readonly patience?: AbortSignal;
 };
 
-type CalledTool =
+export type CalledTool =
   | { readonly kind: "finished"; readonly output: Json }
-  | { readonly kind: "needs_approval"; readonly approvalId: string };
+  | { readonly kind: "needs_approval"; readonly approvalId: string; readonly sessionId: string };
 
 export type PlanShelf = {
   readonly list: () => readonly AgenticPlan[];

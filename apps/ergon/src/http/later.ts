@@ -8,8 +8,6 @@ const LATER = [
   ["GET", "/conversations/:id/events", "Conversations"],
   ["POST", "/message", "Conversations"],
   ["GET", "/energy", "The energy pool"],
-  ["GET", "/approvals", "Approvals"],
-  ["POST", "/approvals/:id", "Approvals"],
   ["POST", "/subagent/requests", "The sub-agent"],
   ["GET", "/subagent/requests/:id", "The sub-agent"],
   ["DELETE", "/subagent/requests/:id", "The sub-agent"],

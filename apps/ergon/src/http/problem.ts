@@ -36,6 +36,7 @@ const STATUS: Readonly<Record<string, number>> = {
   token_not_found: 404,
   loop_not_found: 404,
   server_not_found: 404,
+  approval_not_found: 404,
 
   method_not_allowed: 405,
 
@@ -48,6 +49,9 @@ const STATUS: Readonly<Record<string, number>> = {
   wait_not_open: 409,
   wait_ambiguous: 409,
   approval_expired: 409,
+  approval_decided: 409,
+  approval_withdrawn: 409,
+  tool_changed: 409,
   cancelled: 409,
   token_exists: 409,
   token_limit: 409,
@@ -80,6 +84,7 @@ const STATUS: Readonly<Record<string, number>> = {
   too_many_requests: 429,
   server_busy: 429,
   energy_exhausted: 429,
+  approvals_full: 429,
 
   not_available: 501,
 

@@ -208,7 +208,6 @@ describe("the HTTP server refuses", () => {
   it("501: what comes later, by name", async () => {
     for (const [method, path] of [
       ["POST", "/message"],
-      ["GET", "/approvals"],
       ["GET", "/energy"],
     ] as const) {
       const answer = await served.ask(method, path);

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import {
   type AgenticPlan,
+  type Approvals,
   type BlobParts,
   type BlobStore,
   type Clock,
@@ -14,7 +15,7 @@ import {
   createMemoryLoopStore,
   createRefinementLoops,
   DEFAULT_LOOP_BOUNDS,
-  type Engine,
+  type EmbeddedEngine,
   type EventQuery,
   type Ids,
   type Logger,
@@ -27,7 +28,7 @@ import {
   validatePlan,
 } from "@ergon/core";
 import { openTokenBook, type TokenBook } from "@ergon/node";
-import { callDirectly } from "../direct-call.ts";
+import { createToolCalls } from "../call-tool.ts";
 import { type Hub, openHub } from "../hub/open-hub.ts";
 import { composeMcpHost } from "../mcp/compose-host.ts";
 import type { HttpParts } from "./http-parts.ts";
@@ -35,7 +36,8 @@ import { createHttpServer, type HttpServer } from "./server.ts";
 
 /** A server on a real socket, around an engine that tests made. */
 export type ServedWorld = {
-  readonly engine: Engine & { readonly activeRuns: () => number };
+  readonly engine: EmbeddedEngine;
+  readonly approvals: Approvals;
   readonly store: {
     commit(commit: Commit): Promise<CommitReceipt>;
     readonly readEvents: (query: EventQuery) => Promise<readonly StoredEvent[]>;
@@ -95,6 +97,7 @@ export async function serve(
     logger: silentLogger,
     tell: () => undefined,
     onLearned: () => undefined,
+    asking: { follow: () => undefined },
   });
   const server = createHttpServer({ ...partsOf(world, tokens, hub), ...options });
   const url = await server.listen("127.0.0.1", 0);
@@ -132,7 +135,7 @@ export async function serve(
 }
 
 function partsOf(world: ServedWorld, tokens: TokenBook, hub: Hub): HttpParts {
-  const { engine, store, blobs, gate, registry, plans, clock, ids } = world;
+  const { engine, approvals, store, blobs, gate, registry, plans, clock, ids } = world;
   const loops = createRefinementLoops({
     store: createMemoryLoopStore({ keepPerOwner: 10 }),
     clock,
@@ -146,14 +149,7 @@ function partsOf(world: ServedWorld, tokens: TokenBook, hub: Hub): HttpParts {
     outbox: { lastSeq: store.lastEventSeq, read: store.readEvents, changes: store.changes },
     tools: {
       list: () => registry.summaries(),
-      call: async ({ owner, toolId, args, session, typed, signal }) => {
-        const acting = typed?.role ?? session?.mode;
-        const role = { ...(acting === undefined ? {} : { role: acting }), approved: typed !== undefined };
-        const context = session === undefined ? {} : { context: session.context };
-        const caller = { kind: "http", owner, ...role } as const;
-        const { output } = await callDirectly({ gate, open, clock, ids }, { toolId, args, caller, signal, ...context });
-        return { kind: "finished", output };
-      },
+      call: createToolCalls({ gate, open, clock, ids, engine, approvals }),
     },
     plans: {
       list: () => plans,
@@ -169,6 +165,7 @@ function partsOf(world: ServedWorld, tokens: TokenBook, hub: Hub): HttpParts {
     },
     ask: (request, options) => runner.attempt(request, options),
     loops,
+    approvals,
     mcp: async () =>
       composeMcpHost({
         values: { serverName: "Loop Management Server", debug: false },

@@ -12,6 +12,7 @@ import type { AddressInfo, Socket } from "node:net";
 import type { Logger } from "@ergon/core";
 import { fastify, type FastifyInstance, type FastifyRequest } from "fastify";
 import { createHostCheck } from "./allowed-hosts.ts";
+import { approvalRoutes } from "./approvals.ts";
 import { answerClientError, sendAnswer, sendProblem } from "./answers.ts";
 import { blobRoutes } from "./blobs.ts";
 import { capabilityRoutes } from "./capabilities.ts";
@@ -64,6 +65,7 @@ export function createHttpServer(parts: HttpParts): HttpServer {
     ...blobRoutes(parts.engine),
     ...loopRoutes(parts.loops),
     ...askRoutes(parts),
+    ...approvalRoutes(parts),
     ...tokenRoutes(parts.tokens),
     ...serverRoutes(parts.servers),
     ...healthRoutes({ ...parts, streams, metrics, isDraining }),

@@ -7,7 +7,7 @@ import { onlyLocal } from "./sessions.ts";
 const noTool = ({ id = "" }: Readonly<Record<string, string>>): Error =>
   gateError("tool_not_found", `There is no tool "${id}".`, { details: { toolId: id } });
 
-export function toolRoutes({ tools, engine }: Pick<HttpParts, "tools" | "engine">): readonly Route[] {
+export function toolRoutes({ tools, engine, clock }: Pick<HttpParts, "tools" | "engine" | "clock">): readonly Route[] {
   return [
     route({
       method: "GET",
@@ -24,6 +24,7 @@ export function toolRoutes({ tools, engine }: Pick<HttpParts, "tools" | "engine"
       operationId: "callTool",
       summary: "Call a tool",
       access: "agent",
+      waits: true,
       params: z.object({ id: ToolId }),
       unknown: noTool,
       body: z.strictObject({
@@ -34,7 +35,10 @@ export function toolRoutes({ tools, engine }: Pick<HttpParts, "tools" | "engine"
       }),
       answers: {
         200: { description: "What the tool gave", schema: z.object({ output: Json }) },
-        202: { description: "A person must approve it first", schema: z.object({ approvalId: z.string() }) },
+        202: {
+          description: "A person must approve it first; with Prefer: wait, nobody has answered yet",
+          schema: z.object({ approvalId: z.string(), sessionId: SessionId }),
+        },
       },
       handle: async ({ params, body }, asker) => {
         const { owner, left } = asker;
@@ -43,16 +47,26 @@ export function toolRoutes({ tools, engine }: Pick<HttpParts, "tools" | "engine"
         const role = body.role === undefined ? {} : { role: body.role };
         const typed = body.typed === true ? { typed: role } : {};
         const session = body.sessionId === undefined ? {} : { session: await sessionOf(owner, body.sessionId) };
-        const called = await tools.call({
-          owner,
-          toolId: params.id,
-          args: body.args,
-          signal: left(),
-          ...session,
-          ...typed,
-        });
-        if (called.kind === "finished") return { status: 200, body: { output: called.output } };
-        return { status: 202, body: { approvalId: called.approvalId } };
+        const { waitMs } = asker;
+        const ended = new AbortController();
+        const patience = AbortSignal.any([asker.dismissed(), ended.signal]);
+        const stop = clock.after(waitMs ?? 0, () => ended.abort());
+        try {
+          const called = await tools.call({
+            owner,
+            toolId: params.id,
+            args: body.args,
+            signal: left(),
+            ...session,
+            ...typed,
+            ...(waitMs === undefined ? {} : { patience }),
+          });
+          if (called.kind === "finished") return { status: 200, body: { output: called.output } };
+          const { approvalId, sessionId } = called;
+          return { status: 202, body: { approvalId, sessionId } };
+        } finally {
+          stop();
+        }
       },
     }),
   ];

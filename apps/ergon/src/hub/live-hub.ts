@@ -1,5 +1,7 @@
 import { join } from "node:path";
 import {
+  type AllowList,
+  type ApprovalRule,
   type Clock,
   type CostModel,
   isoTime,
@@ -21,7 +23,9 @@ import {
   openServersFile,
   type ServersDesk,
   type ServersFile,
+  withAllowed,
 } from "@ergon/node";
+import type { Asking } from "../asking.ts";
 import { createServersDesk } from "./servers-desk.ts";
 import { hubEvents } from "./hub-events.ts";
 
@@ -45,11 +49,17 @@ export type LiveHubParts = {
   readonly tell: (events: readonly NewEvent[]) => void;
   /** Told where to ask what calls usually cost. */
   readonly onLearned: (usualUnits: (toolId: string) => number | undefined) => void;
+  /** Told what the configuration says of asking people. */
+  readonly asking: Pick<Asking, "follow">;
 };
+
+const NO_RULES: readonly ApprovalRule[] = [];
 
 export type LiveHub = {
   readonly manager: MCPClientManager;
   readonly desk: ServersDesk;
+  /** Writes into the configuration what a person allowed for good. */
+  readonly allow: AllowList;
   readonly everything: () => Promise<void>;
   readonly start: () => void;
   readonly close: () => Promise<void>;
@@ -71,10 +81,16 @@ export async function openLiveHub(parts: LiveHubParts): Promise<LiveHub> {
   const onChange = hubEvents(parts);
   const manager = new MCPClientManager({ connector, registry, clock, logger, costs, onChange, onInvoked: log.add });
   let problems: ServersFile["problems"] = [];
+  let configured: Pick<ServersFile, "servers" | "settings"> = { servers: [], settings: {} };
   let applying: Promise<void> = Promise.resolve();
   let patience: Promise<void> | undefined;
   let stopWatching: (() => void) | undefined;
 
+  parts.asking.follow({
+    server: (serverId) => configured.servers.find(({ id }) => id === serverId),
+    rules: () => configured.settings.approvalRules ?? NO_RULES,
+    approvalRequired: () => configured.settings.toolApprovalRequired,
+  });
   await apply(await file.read());
 
   return {
@@ -94,6 +110,14 @@ export async function openLiveHub(parts: LiveHubParts): Promise<LiveHub> {
       },
       everything,
     }),
+    allow: async ({ serverId, tools }) => {
+      if (!tools.every((name) => isPlainName(name))) return false;
+      const known = (await file.read()).servers.some(({ id }) => id === serverId);
+      if (!known) return false;
+      await file.change((text) => withAllowed(text, serverId, tools));
+      await apply(await file.read());
+      return true;
+    },
     everything,
     start: () => {
       patience ??= clock.sleep(FIRST_PATIENCE_MS);
@@ -112,6 +136,7 @@ export async function openLiveHub(parts: LiveHubParts): Promise<LiveHub> {
   function apply(read: ServersFile): Promise<void> {
     const applied = applying.then(async () => {
       ({ problems } = read);
+      configured = read;
       for (const { place, message } of problems) logger.warn({ file: file.path, place }, message);
       const servers = await Promise.all(read.servers.map(wanted));
       for (const {
@@ -142,4 +167,9 @@ export async function openLiveHub(parts: LiveHubParts): Promise<LiveHub> {
     patience ??= clock.sleep(FIRST_PATIENCE_MS);
     return Promise.race([manager.startAll(), patience]);
   }
+}
+
+/** A name that could be read as a pattern would allow more than the person said. */
+function isPlainName(name: string): boolean {
+  return !/[*?]/.test(name);
 }

@@ -8,7 +8,7 @@
  * B3  When the hub is closed, no process of a server is left.
  */
 import { existsSync } from "node:fs";
-import type { Engine, HubStats, ToolGate, ToolRegistry } from "@ergon/core";
+import type { AllowList, Engine, HubStats, ToolGate, ToolRegistry } from "@ergon/core";
 import type { ServersDesk } from "@ergon/node";
 import { once } from "../once.ts";
 import { hubEngine } from "./hub-engine.ts";
@@ -23,6 +23,8 @@ export type Hub = {
   /** For whoever chooses among all tools: waits a little for servers that are starting. */
   readonly everything: () => Promise<void>;
   readonly desk: ServersDesk;
+  /** Writes into the configuration what a person allowed for good; false where that cannot be. */
+  readonly allow: AllowList;
   /** What was learned from calls; undefined where there is no hub. */
   readonly stats: () => Promise<HubStats | undefined>;
   /** Starts all servers and watches the configuration, behind everything else. */
@@ -55,6 +57,7 @@ export async function openHub(parts: HubParts): Promise<Hub> {
     engine: (engine, plan) => hubEngine(engine, { ...late, plan, everything }),
     everything,
     desk: deskOf(open),
+    allow: async (allowed) => (await live?.allow(allowed)) ?? false,
     stats: async () => (existsSync(config.path) || live !== undefined ? (await open()).desk.stats() : undefined),
     start: () => {
       open()

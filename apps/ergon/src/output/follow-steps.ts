@@ -76,6 +76,10 @@ function describe(terminal: Terminal, { type, data }: StoredEvent): string | und
       return `${yellow("⚑")} ${text(data, "path")} ${data["needsApproval"] === true ? "may be corrected: " : ""}${text(data, "summary")}`;
     case "correction-applied":
       return dim(`⚒ ${text(data, "path")} corrected by ${text(data, "correctionId")} (${text(data, "strategy")})`);
+    case "approval-requested":
+      return `${yellow("?")} ${text(data, "path")} needs your approval: ${text(data, "toolId")} ${dim(text(data, "approvalId"))}`;
+    case "approval-decided":
+      return dim(`${data["state"] === "approved" ? "✓" : "✗"} ${text(data, "approvalId")} ${text(data, "state")}`);
     case "plan-made":
       return describePlan(terminal, data);
     default:

@@ -48,12 +48,12 @@ export function reportSession(terminal: Terminal, { core, context }: SessionView
     case "paused_on_human":
     case "paused_on_error":
       for (const wait of core.waiting) {
-        const what = wait.kind === "error" ? red(wait.error?.code ?? "error") : yellow("waiting for you");
+        const what = wait.kind === "error" ? red(wait.error?.code ?? "error") : yellow(WAITS[wait.kind]);
         terminal.print(`${what} at ${bold(wait.path)}: ${oneLine(wait.message)}`);
         if (wait.correction !== undefined)
           terminal.print(`  ${yellow("proposed")}: ${oneLine(wait.correction.summary)}`);
       }
-      terminal.note(howToGoOn(core));
+      for (const line of howToGoOn(core)) terminal.note(line);
   }
 }
 
@@ -63,12 +63,29 @@ export function describeValue(value: Json): string {
   return printable(JSON.stringify(value, undefined, 2));
 }
 
-function howToGoOn({ sessionId, waiting }: SessionCore): string {
+const WAITS = {
+  human: "waiting for you",
+  approval: "waiting for your approval",
+  error: "error",
+  time: "waiting",
+  energy: "waiting",
+} as const;
+
+function howToGoOn({ sessionId, waiting }: SessionCore): readonly string[] {
+  const lines: string[] = [];
   const answerable = waiting.filter(({ kind }) => kind === "human" || kind === "error");
   const [first] = answerable;
-  if (first === undefined) return "";
-  const step = answerable.length > 1 ? ` --step '${first.path}'` : "";
-  return `Go on with: ergon resume ${sessionId}${step} --input ${exampleAnswer(first)}`;
+  if (first !== undefined) {
+    const step = answerable.length > 1 ? ` --step '${first.path}'` : "";
+    lines.push(`Go on with: ergon resume ${sessionId}${step} --input ${exampleAnswer(first)}`);
+  }
+  const [asked, ...more] = waiting.flatMap(({ approvalId }) => (approvalId === undefined ? [] : [approvalId]));
+  if (asked !== undefined) {
+    const others = more.length === 0 ? "" : `   (${String(more.length)} more: ergon approvals)`;
+    lines.push(`See what it would do: ergon approvals show ${asked}${others}`);
+    lines.push(`Then answer with: ergon approvals approve ${asked}   (or deny)`);
+  }
+  return lines;
 }
 
 function exampleAnswer({ kind, error, correction }: SessionCore["waiting"][number]): string {

@@ -5,7 +5,11 @@ import { createMemoryStateStore } from "../memory/state-store.ts";
 import { createSimulatedClock } from "../../testing/simulated-clock.ts";
 import type { JsonObject } from "../schema/json.ts";
 import { MAX_PENDING_APPROVALS } from "../ports/approval-store.ts";
-import { APPROVAL_TTL_MS, EXPIRY_SWEEP_MS } from "./approval-desk.ts";
+import { silentLogger } from "../memory/logger.ts";
+import { MAX_WAITING_ARGS } from "../plans/engine/ask-person.ts";
+import { ToolRegistry } from "../tools/registry.ts";
+import { APPROVAL_TTL_MS, createApprovals, EXPIRY_BATCH, EXPIRY_SWEEP_MS, MAX_UNTOLD } from "./approval-desk.ts";
+import { createToolGrants } from "./tool-grants.ts";
 import {
   type AskingOptions,
   type AskingWorld,
@@ -15,7 +19,7 @@ import {
   serverTool,
   WRITE,
   writePlan,
-} from "./approvals.fixture.ts";
+} from "../../testing/hub/asking-world.ts";
 import type { ToolIdentity } from "./fingerprint.ts";
 
 let world: AskingWorld;
@@ -114,6 +118,18 @@ describe("a step that needs a person's yes", () => {
     expect(await status()).toBe("completed");
     expect(seen).toEqual([parameters]);
   });
+
+  it.each([MAX_WAITING_ARGS, MAX_WAITING_ARGS + 1, 100_000])(
+    "is called with arguments of %i characters as they were approved",
+    async (characters) => {
+      const { run, approvals, calls, status } = open();
+      const text = "x".repeat(characters - JSON.stringify({ text: "" }).length);
+      const { id } = await run(planOf("p", [callStep("a", "notes_write", { text })]));
+      await approvals.decide(PERSON, id, { decision: "approve" });
+      expect(await status()).toBe("completed");
+      expect(calls).toEqual([{ text }]);
+    },
+  );
 
   it("waits in a branch while its siblings go on, each for its own answer", async () => {
     const { run, approvals, engine, calls, status, pending } = open();
@@ -216,7 +232,54 @@ describe("an answer", () => {
     await waiting[0];
     await approvals.decide(PERSON, id, { decision: "deny" });
     await waiting[1];
-    await approvals.answered(id, new AbortController().signal);
+    expect(await approvals.answered(id, new AbortController().signal)).toBeUndefined();
+  });
+});
+
+describe("the desk", () => {
+  it("ends more questions in one sweep than it ends at once, and tells again what could not be told, up to its bound", async () => {
+    world = askingWorld();
+    const clock = createSimulatedClock();
+    const store = createMemoryApprovalStore();
+    const desk = createApprovals({
+      store,
+      grants: createToolGrants(),
+      registry: new ToolRegistry(),
+      clock,
+      logger: silentLogger,
+    });
+    const all = MAX_UNTOLD + 1;
+    for (let n = 0; n < all; n += 1) {
+      const owner = `owner ${String(n % 2)}`;
+      await desk.ask({
+        owner,
+        key: `k${String(n)}`,
+        toolId: "t",
+        args: {},
+        argsHash: "h",
+        estimatedUnits: 0,
+        reason: "r",
+        sessionId: "s",
+        step: "a",
+      });
+    }
+    const told: string[] = [];
+    let deaf = true;
+    desk.start(async ({ id }) => {
+      if (deaf) throw new Error("not now");
+      told.push(id);
+    });
+    for (let passed = 0; passed <= APPROVAL_TTL_MS; passed += EXPIRY_SWEEP_MS) {
+      clock.jump();
+      await quiet();
+    }
+    expect(all).toBeGreaterThan(EXPIRY_BATCH);
+    expect((await desk.list(PERSON, { state: "expired", limit: 2 * all })).items).toHaveLength(all);
+    deaf = false;
+    clock.jump();
+    await quiet();
+    expect(new Set(told).size).toBe(MAX_UNTOLD);
+    desk.stop();
   });
 });
 

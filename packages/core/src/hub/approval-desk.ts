@@ -42,7 +42,7 @@ export type ApprovalsDeps = {
 };
 
 /** Where people look up, and take back, what they allowed for good. False: it cannot be written there. */
-export type AllowList = (allowed: { readonly serverId: string; readonly tool?: string }) => Promise<boolean>;
+export type AllowList = (allowed: { readonly serverId: string; readonly tools: readonly string[] }) => Promise<boolean>;
 
 /** Who asks for questions or answers them; what is not theirs is not there for them. */
 export type Reader = {
@@ -141,31 +141,28 @@ export function createApprovals(deps: ApprovalsDeps): Approvals {
     by: string,
   ): Promise<void> {
     const asked = registry.get(toolId);
-    const siblings = registry.list().filter(({ hub }) => hub !== undefined && hub.serverId === server);
-    const tools = remember === "server" ? siblings : asked === undefined ? [] : [asked];
-    const at = isoTime(clock);
     const isSame = asked !== undefined && factsOf(asked).fingerprint === fingerprint;
-    const granted = tools.filter((tool) => tool.id !== toolId || isSame);
-    if (remember === "tool" && !isSame) return;
-    const pinned = server !== null && (await isListed(server, remember === "tool" ? asked : undefined));
-    for (const tool of granted) await grants.put({ ...grantOf(tool.id, factsOf(tool), { at, by }), pinned });
-  }
-
-  async function isListed(serverId: string, tool: Parameters<typeof factsOf>[0] | undefined): Promise<boolean> {
-    if (allowList === undefined) return false;
-    return await allowList({ serverId, ...(tool === undefined ? {} : { tool: factsOf(tool).identity.name }) });
+    const siblings = registry.list().filter(({ hub }) => hub !== undefined && hub.serverId === server);
+    const tools = (remember === "server" ? siblings : [asked]).flatMap((tool) =>
+      tool === undefined || (tool.id === toolId && !isSame) ? [] : [{ id: tool.id, facts: factsOf(tool) }],
+    );
+    if (tools.length === 0) return;
+    const names = tools.map(({ facts }) => facts.identity.name);
+    const pinned = server !== null && (await allowList?.({ serverId: server, tools: names })) === true;
+    const at = isoTime(clock);
+    for (const { id, facts } of tools) await grants.put({ ...grantOf(id, facts, { at, by }), pinned });
   }
 
   async function tell(approval: Approval): Promise<void> {
-    wake(approval.id);
-    if (settle === undefined) return;
     try {
-      await settle(approval);
+      await settle?.(approval);
       untold.delete(approval.id);
     } catch (thrown) {
       if (untold.size < MAX_UNTOLD) untold.set(approval.id, approval);
       const error = toErgonError(thrown, "approval_untold").toJSON();
       logger.warn({ approvalId: approval.id, error }, "A session has not heard its answer yet; it is told again.");
+    } finally {
+      wake(approval.id);
     }
   }
 
@@ -183,7 +180,7 @@ export function createApprovals(deps: ApprovalsDeps): Approvals {
   }
 
   async function sweep(): Promise<void> {
-    for (const approval of [...untold.values()]) await tell(approval);
+    for (const approval of untold.values()) await tell(approval);
     for (;;) {
       const over = await store.expire(isoTime(clock), EXPIRY_BATCH);
       for (const approval of over) await tell(approval);

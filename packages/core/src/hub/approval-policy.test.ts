@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { type ApprovalRule, type Asked, judge } from "./approval-policy.ts";
+import type { ApprovalRule } from "../schema/approval.ts";
+import { type Asked, judge } from "./approval-policy.ts";
 import { fingerprintOf, type ToolIdentity } from "./fingerprint.ts";
 
 const identity: ToolIdentity = {

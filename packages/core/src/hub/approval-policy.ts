@@ -7,21 +7,11 @@
  * A3  What no rule speaks of is asked about, unless approvals were turned off: a server's tool, save one that a trusted
  *     server calls read-only, and a tool of our own that says that it may destroy something.
  */
-import { z } from "zod";
-import type { ToolChange, ToolGrant } from "../schema/approval.ts";
+import type { ApprovalRule, ToolChange, ToolGrant } from "../schema/approval.ts";
 import type { MCPServerConfig } from "../schema/hub.ts";
 import { changesBetween } from "./fingerprint.ts";
 import { matchesGlob } from "./glob.ts";
 import type { ToolFacts } from "./tool-facts.ts";
-
-/** A rule speaks of the calls that all its conditions hold for; one without conditions speaks of all. */
-export const ApprovalRule = z.strictObject({
-  decision: z.enum(["allow", "ask", "deny"]),
-  server: z.string().min(1).optional(),
-  tool: z.string().min(1).optional(),
-  annotation: z.enum(["readOnly", "destructive", "idempotent", "openWorld"]).optional(),
-});
-export type ApprovalRule = z.infer<typeof ApprovalRule>;
 
 export type Asked = {
   readonly tool: ToolFacts;

@@ -9,12 +9,11 @@ export const MAX_KNOWN_GRANTS = 10_000;
 export type ToolGrants = {
   readonly read: (toolId: string) => MaybePromise<ToolGrant | undefined>;
   readonly put: (grant: ToolGrant) => Promise<void>;
-  readonly remove: (toolId: string) => Promise<boolean>;
   /** From now on they are kept there; until then nothing is allowed for good. */
   readonly keepIn: (store: GrantStore) => void;
 };
 
-type GrantStore = Pick<ApprovalStore, "readGrant" | "putGrant" | "removeGrant">;
+type GrantStore = Pick<ApprovalStore, "readGrant" | "putGrant">;
 
 /** Nobody else may write to the store: what was read once is not asked for again. */
 export function createToolGrants(): ToolGrants {
@@ -35,10 +34,6 @@ export function createToolGrants(): ToolGrants {
     put: async (grant) => {
       await kept?.putGrant(grant);
       know(grant.toolId, grant);
-    },
-    remove: async (toolId) => {
-      known.set(toolId, undefined);
-      return (await kept?.removeGrant(toolId)) ?? false;
     },
     keepIn: (store) => {
       kept = store;

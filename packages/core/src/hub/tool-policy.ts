@@ -1,8 +1,8 @@
 import { isoTime, type Clock } from "../ports/clock.ts";
-import type { ToolGrant } from "../schema/approval.ts";
+import type { ApprovalRule, ToolGrant } from "../schema/approval.ts";
 import type { PolicyAnswer, ToolPolicy } from "../tools/policy.ts";
 import type { Tool } from "../tools/tool.ts";
-import { type ApprovalRule, judge, type ServerTrust } from "./approval-policy.ts";
+import { judge, type ServerTrust } from "./approval-policy.ts";
 import { factsOf, type ToolFacts } from "./tool-facts.ts";
 import type { ToolGrants } from "./tool-grants.ts";
 
@@ -62,7 +62,7 @@ export function grantOf(
   { fingerprint, identity }: ToolFacts,
   { at, by }: { readonly at: string; readonly by: string },
 ): ToolGrant {
-  return { toolId, fingerprint, identity: identity as unknown as ToolGrant["identity"], grantedAt: at, grantedBy: by };
+  return { toolId, fingerprint, identity, grantedAt: at, grantedBy: by };
 }
 
 const ALLOW: PolicyAnswer = { kind: "allow" };

@@ -62,3 +62,14 @@ export const ApprovalDecision = z.strictObject({
   feedback: z.string().max(MAX_FEEDBACK_CHARS).optional(),
 });
 export type ApprovalDecision = z.infer<typeof ApprovalDecision>;
+
+/** A rule speaks of the calls that all its conditions hold for; one without conditions speaks of all. */
+export const ApprovalRule = z.strictObject({
+  decision: z.enum(["allow", "ask", "deny"]),
+  server: z.string().min(1).optional(),
+  tool: z.string().min(1).optional(),
+  annotation: z.enum(["readOnly", "destructive", "idempotent", "openWorld"]).optional(),
+});
+export type ApprovalRule = z.infer<typeof ApprovalRule>;
+
+export const MAX_APPROVAL_RULES = 1_000;

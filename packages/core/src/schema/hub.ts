@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { ApprovalRule, MAX_APPROVAL_RULES } from "./approval.ts";
 import { Json, JsonSchema } from "./json.ts";
 import { OAuthSettings } from "./login.ts";
 
@@ -32,6 +33,7 @@ export const MCPServersFile = z.object({
   subAgentEnabled: z.boolean().optional(),
   autoDiscoveryEnabled: z.boolean().optional(),
   toolApprovalRequired: z.boolean().optional(),
+  approvalRules: z.array(ApprovalRule).max(MAX_APPROVAL_RULES).optional(),
 });
 export type MCPServersFile = z.infer<typeof MCPServersFile>;
 

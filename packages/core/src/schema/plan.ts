@@ -63,7 +63,7 @@ export type RetryPolicy = z.infer<typeof RetryPolicy>;
 /**
  * What becomes of a run when one of its calls has failed for good. `pause` (the default) waits for a person or the
  * supervisor. `continue` records the failure and goes on with the next step; arguments that do not fit fail the run all
- * the same, for then the plan is wrong and not the world. `fail` ends the run.
+ * the same, for then the plan is wrong and not the world. `fail` ends the run, unless nobody knows what became of the call.
  */
 export const OnError = z.enum(["pause", "continue", "fail"]);
 export type OnError = z.infer<typeof OnError>;

@@ -34,7 +34,7 @@ export type Tool = Readonly<Omit<ToolSummary, "estimatedEnergyUnits">> & {
   readonly body: () => ToolBody | Promise<ToolBody>;
 };
 
-export type HubFacts = {
+type HubFacts = {
   readonly serverId: string;
   readonly fingerprint: string;
   /** What the fingerprint is of, to say what changed. */

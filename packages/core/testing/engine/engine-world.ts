@@ -1,3 +1,7 @@
+import { type Approvals, createApprovals } from "../../src/hub/approval-desk.ts";
+import { createToolGrants } from "../../src/hub/tool-grants.ts";
+import { createToolPolicy } from "../../src/hub/tool-policy.ts";
+import { createMemoryApprovalStore } from "../../src/memory/approval-store.ts";
 import { createMemoryBlobStore } from "../../src/memory/blob-store.ts";
 import { createSystemClock } from "../../src/memory/clock.ts";
 import { createIds } from "../../src/memory/ids.ts";
@@ -24,6 +28,8 @@ export type EngineWorld = {
   readonly plans: readonly AgenticPlan[];
   readonly clock: Clock;
   readonly ids: Ids;
+  /** Where calls of tools wait that say that they may destroy something. */
+  readonly approvals: Approvals;
   /** Lets every held call of `probe::hold` end, and those to come. */
   readonly release: () => void;
   readonly close: () => Promise<void>;
@@ -44,19 +50,24 @@ export function createEngineWorld({
   const registry = new ToolRegistry();
   const { promise: released, resolve: release } = Promise.withResolvers<void>();
   registerProbes(registry, released);
-  const gate = createToolGate({ registry, clock, logger });
+  const grants = createToolGrants();
+  const approvals = createApprovals({ store: createMemoryApprovalStore(), grants, registry, clock, logger });
+  const settings = { server: () => undefined, rules: () => [], approvalRequired: () => true };
+  const gate = createToolGate({ registry, clock, logger, policy: createToolPolicy({ grants, settings, clock }) });
   const plans = {
     get: (planId: string): AgenticPlan | undefined => PLANS.find((plan) => plan.planId === planId),
     ids: () => PLANS.map(({ planId }) => planId),
   };
-  const engine = createEngine({ store, blobs, gate, registry, clock, ids, logger, plans });
+  const engine = createEngine({ store, blobs, gate, registry, clock, ids, logger, plans, approvals });
+  approvals.start(engine.settleApproval);
   const close = async (): Promise<void> => {
     release();
+    approvals.stop();
     await engine.close({ graceMs: 100 });
     await store.close();
     await blobs.close();
   };
-  return { engine, store, blobs, gate, registry, plans: PLANS, clock, ids, release, close };
+  return { engine, store, blobs, gate, registry, plans: PLANS, clock, ids, approvals, release, close };
 }
 
 function registerProbes(registry: ToolRegistry, released: Promise<void>): void {

@@ -15,7 +15,7 @@ export function redact(value: unknown): unknown {
 
 /** Whether what is named so is most likely a secret. */
 export function isSecretName(name: string): boolean {
-  return SECRET_KEY.test(name) || /(^|[-_])(key|auth|pat|pwd)$|authorization|apikey/i.test(name);
+  return isSecretEntry(name, "text") || /(^|[-_])(key|auth|pat|pwd)$|authorization|apikey/i.test(name);
 }
 
 type Budget = { readonly depth: number; readonly left: { entries: number } };

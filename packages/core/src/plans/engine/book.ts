@@ -11,6 +11,7 @@ import { openVisits, visitPath, type Cursor } from "../frames.ts";
 import type { Completion, Effect } from "../transition.ts";
 import { stepOf } from "../interpreter.ts";
 import { refusalOf } from "../refusal.ts";
+import { waitsOn } from "../steps/tool-call.ts";
 import { CORRECTIONS_SCOPE } from "./correction-rows.ts";
 import { note, type Draft } from "./draft.ts";
 import { idempotencyKey, toolStep, type Arrival, type RunState } from "./run-state.ts";
@@ -72,14 +73,9 @@ export function bookCall(state: RunState, before: Cursor, arrival: Arrival, draf
   state.allowed.delete(ord);
   const isUnknown = error.code === "outcome_unknown";
   // A call with an unknown outcome has no result yet: a person may still say what it was, if the run waits for one.
-  if (isUnknown && waitsOnError(state, stepId)) return;
+  if (isUnknown && waitsOn(toolStep(state.plan, stepId), error)) return;
   const ended = isUnknown ? "unknown" : "failed";
   draft.journal.push({ kind: "finish", ord, state: ended, result: { error }, at: draft.at, energyUnits });
-}
-
-function waitsOnError({ plan }: RunState, stepId: string): boolean {
-  const { onError = "pause" } = toolStep(plan, stepId);
-  return onError === "pause";
 }
 
 /** A call that the gate refused has no row of its own; where the run goes on without it, history must still show it. */
@@ -88,7 +84,7 @@ export function bookRefused(state: RunState, before: Cursor, completion: Complet
   const visit = error === undefined ? undefined : visitPath(before, completion.ord).at(-1);
   if (error === undefined || visit === undefined || stepOf(state.plan, visit.frame.at).type !== "tool_call") return;
   const step = toolStep(state.plan, visit.frame.at);
-  if (waitsOnError(state, step.id)) return;
+  if (waitsOn(step, error)) return;
   const { ord } = completion;
   draft.journal.push({
     kind: "whole",

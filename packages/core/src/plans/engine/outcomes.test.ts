@@ -147,7 +147,8 @@ describe("a call that needs approval", () => {
     world = createEngineWorld();
     const policy = () => ({ kind: "needs_approval", reason: "It writes." }) as const;
     const gate = createToolGate({ ...world, logger: silentLogger, policy });
-    const engine = createEngine({ ...world, gate, plans, logger: silentLogger });
+    const { approvals: _none, ...parts } = world;
+    const engine = createEngine({ ...parts, gate, plans, logger: silentLogger });
     const plan = planOf("p", [callStep("a", "probe::echo", { value: 1 })]);
     await engine.executePlan({ owner, sessionId: "s", plan, create: true });
     const core = await engine.settled({ owner, sessionId: "s" });

@@ -142,9 +142,14 @@ function failFor(
   visit: Visit,
   { error, atMs }: { readonly error: ErrorRecord; readonly atMs: number },
 ): Move {
-  if (step.onError === undefined || step.onError === "pause") return failMove(visit, error, atMs);
+  if (waitsOn(step, error)) return failMove(visit, error, atMs);
   if (step.onError === "continue" && error.code !== "args_invalid") return { to: "next", stepId: step.nextStepId };
   return { to: "end", end: { status: "failed", error } };
+}
+
+/** Whether the run waits for somebody to see to the failure. What nobody knows of is never the end of a run. */
+export function waitsOn({ onError = "pause" }: ToolCallStep, { code }: Pick<ErrorRecord, "code">): boolean {
+  return onError === "pause" || (onError === "fail" && code === "outcome_unknown");
 }
 
 function backoffMs(base: number, attempt: number): number {

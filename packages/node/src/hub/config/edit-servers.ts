@@ -31,6 +31,14 @@ export function withServerField(text: string, serverId: string, field: keyof MCP
   return edited(source, ["servers", known(source, serverId), field], value);
 }
 
+/** Adds tools to those of a server that need no approval. */
+export function withAllowed(text: string, serverId: string, tools: readonly string[]): string {
+  const { autoApprove } = readServers(startingFrom(text)).servers.find(({ id }) => id === serverId) ?? {};
+  if (autoApprove === true) return text;
+  const before = Array.isArray(autoApprove) ? autoApprove : [];
+  return withServerField(text, serverId, "autoApprove", [...new Set([...before, ...tools])]);
+}
+
 function startingFrom(text: string): string {
   const source = text.trim() === "" ? EMPTY : text;
   const [problem] = readServers(source).problems.filter(({ path }) => path === "" || path === "/servers");

@@ -1,4 +1,4 @@
-import { MCPServerConfig, type MCPServersFile } from "@ergon/core";
+import { MCPServerConfig, MCPServersFile } from "@ergon/core";
 import {
   parseTree,
   printParseErrorCode,
@@ -62,6 +62,7 @@ const Outline = z.looseObject({
   subAgentEnabled: z.boolean().optional(),
   autoDiscoveryEnabled: z.boolean().optional(),
   toolApprovalRequired: z.boolean().optional(),
+  approvalRules: MCPServersFile.shape.approvalRules,
 });
 
 /** A server is reached in one way, and is enabled unless it says otherwise. */

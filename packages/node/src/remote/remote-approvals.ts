@@ -1,0 +1,38 @@
+import { Approval, type ApprovalDecision, type ApprovalState, hubError, type Page } from "@ergon/core";
+import { z } from "zod";
+import { callRemote, readJson, type RemoteRequest, type RemoteTarget } from "./remote-call.ts";
+
+const Listed = z.object({ items: z.array(Approval), nextCursor: z.string().optional() });
+
+/** Calls that wait for a person's yes, as a person sees and answers them. */
+export type ApprovalCounter = {
+  readonly list: (query: {
+    readonly state?: ApprovalState;
+    readonly limit: number;
+    readonly cursor?: string;
+  }) => Promise<Page<Approval>>;
+  /** Throws `approval_not_found`. */
+  readonly find: (id: string) => Promise<Approval>;
+  readonly decide: (id: string, decision: ApprovalDecision) => Promise<Approval>;
+};
+
+/** Through the process that owns the data folder. */
+export function createRemoteApprovals(target: RemoteTarget, owner: string): ApprovalCounter {
+  const ask = async (request: Omit<RemoteRequest, "owner">): Promise<unknown> =>
+    readJson(await callRemote(target, { owner, ...request }));
+  return {
+    list: async ({ state, limit, cursor }) => {
+      const query = { state, limit: String(limit), cursor };
+      const { items, nextCursor } = Listed.parse(await ask({ path: "/approvals", query }));
+      return nextCursor === undefined ? { items } : { items, nextCursor };
+    },
+    find: async (id) => Approval.parse(await ask({ path: approvalPath(id) })),
+    decide: async (id, body) => Approval.parse(await ask({ method: "POST", path: approvalPath(id), body })),
+  };
+}
+
+/** What cannot be an id is refused here as the owner would refuse it: in an address ".." means another place. */
+function approvalPath(id: string): string {
+  if (/^apr_[0-9a-f]+$/.test(id)) return `/approvals/${id}`;
+  throw hubError("approval_not_found", `There is no approval "${id}".`, { details: { id } });
+}
