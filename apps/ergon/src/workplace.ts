@@ -179,6 +179,7 @@ async function own(
     clock,
     logger,
     allowList: hub.allow,
+    reach: hub.reach,
   });
   const bare = createEngine({
     store: data.state,

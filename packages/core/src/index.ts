@@ -4,6 +4,7 @@ export {
   ApprovalDecision,
   ApprovalRule,
   ApprovalState,
+  DecidedApproval,
   MAX_FEEDBACK_CHARS,
   Remember,
   ToolChange,

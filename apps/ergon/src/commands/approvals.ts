@@ -1,7 +1,7 @@
 import {
-  type Approval,
   type ApprovalDecision,
   ApprovalState,
+  type DecidedApproval,
   MAX_FEEDBACK_CHARS,
   Remember,
   usageError,
@@ -98,7 +98,9 @@ export async function decideApproval(context: CommandContext, options: DecideOpt
   });
 }
 
-function rememberedNote({ tool, server }: Approval, remember: Remember): string {
+function rememberedNote({ tool, server, remembered }: DecidedApproval, remember: Remember): string {
+  if (remembered === undefined)
+    return `"${oneLine(tool)}" has changed since you were asked; it is not allowed for good, and you are asked again.`;
   const what =
     remember === "tool" ? `"${tool}" as it is now is` : `The tools that the server "${server ?? ""}" has now are`;
   return `${what} allowed for good; once changed, you are asked again.`;

@@ -1,4 +1,12 @@
-import { Approval, ApprovalDecision, ApprovalState, hubError, MAX_PAGE_ROWS, type Reader } from "@ergon/core";
+import {
+  Approval,
+  ApprovalDecision,
+  ApprovalState,
+  DecidedApproval,
+  hubError,
+  MAX_PAGE_ROWS,
+  type Reader,
+} from "@ergon/core";
 import type { TokenBook } from "@ergon/node";
 import { z } from "zod";
 import type { HttpParts } from "./http-parts.ts";
@@ -56,7 +64,7 @@ export function approvalRoutes({ approvals, tokens }: Pick<HttpParts, "approvals
       params: ApprovalParams,
       unknown: noApproval,
       body: ApprovalDecision,
-      answers: { 200: { description: "The approval as it stands now", schema: Approval } },
+      answers: { 200: { description: "The approval as it stands now", schema: DecidedApproval } },
       handle: async ({ params, body }, asker) => {
         const decided = await approvals.decide(readerOf(asker, tokens), params.id, body);
         asker.logger.info(

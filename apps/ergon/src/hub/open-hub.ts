@@ -23,6 +23,7 @@ export type Hub = {
   /** For whoever chooses among all tools: waits a little for servers that are starting. */
   readonly everything: () => Promise<void>;
   readonly desk: ServersDesk;
+  readonly reach: (toolIds: readonly string[]) => Promise<void>;
   /** Writes into the configuration what a person allowed for good; false where that cannot be. */
   readonly allow: AllowList;
   /** What was learned from calls; undefined where there is no hub. */
@@ -57,6 +58,7 @@ export async function openHub(parts: HubParts): Promise<Hub> {
     engine: (engine, plan) => hubEngine(engine, { ...late, plan, everything }),
     everything,
     desk: deskOf(open),
+    reach: late.reach,
     allow: async (allowed) => (await live?.allow(allowed)) ?? false,
     stats: async () => (existsSync(config.path) || live !== undefined ? (await open()).desk.stats() : undefined),
     start: () => {

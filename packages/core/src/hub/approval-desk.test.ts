@@ -337,7 +337,7 @@ describe("what was allowed for good", () => {
   it("is not asked about again until the tool changes, and then with the difference (Q4)", async () => {
     const { run, approvals, calls, engine, pending, registry } = open();
     const { id } = await run(writePlan);
-    await approvals.decide(PERSON, id, remember);
+    expect(await approvals.decide(PERSON, id, remember)).toMatchObject({ remembered: "tool" });
     await engine.settled(session);
     await engine.executePlan({ owner: OWNER, sessionId: "t", plan: writePlan, create: true });
     expect((await engine.settled({ owner: OWNER, sessionId: "t" })).status).toBe("completed");
@@ -370,7 +370,7 @@ describe("what was allowed for good", () => {
     const { run, approvals, calls, engine, pending, registry } = open();
     const { id } = await run(writePlan);
     serverTool({ registry }, CHANGED, { calls });
-    await approvals.decide(PERSON, id, remember);
+    expect(await approvals.decide(PERSON, id, remember)).not.toHaveProperty("remembered");
     await engine.settled(session);
     expect(calls).toEqual([]);
     expect(await pending()).toHaveLength(1);

@@ -15,7 +15,7 @@ import type { ApprovalAnswer, ApprovalQuery, ApprovalStore } from "../ports/appr
 import { isoTime, type Clock } from "../ports/clock.ts";
 import type { Logger } from "../ports/logger.ts";
 import type { Page } from "../ports/state-store.ts";
-import type { Approval, ApprovalDecision } from "../schema/approval.ts";
+import type { Approval, ApprovalDecision, DecidedApproval, Remember } from "../schema/approval.ts";
 import type { ToolRegistry } from "../tools/registry.ts";
 import { questionAbout } from "./approval-question.ts";
 import { factsOf } from "./tool-facts.ts";
@@ -39,6 +39,8 @@ export type ApprovalsDeps = {
   readonly ttlMs?: number;
   /** Also writes to the configuration what was allowed for good, where there is one that can be written. */
   readonly allowList?: AllowList;
+  /** Waits for the server of a tool that is not there yet. */
+  readonly reach?: (toolIds: readonly string[]) => Promise<void>;
 };
 
 /** Where people look up, and take back, what they allowed for good. False: it cannot be written there. */
@@ -56,7 +58,7 @@ export type Approvals = ApprovalDesk & {
   /** Throws `approval_not_found`. */
   find(by: Reader, id: string): Promise<Approval>;
   /** Throws `approval_not_found`, `approval_decided`, `approval_expired`, `approval_withdrawn`. */
-  decide(by: Reader, id: string, decision: ApprovalDecision): Promise<Approval>;
+  decide(by: Reader, id: string, decision: ApprovalDecision): Promise<DecidedApproval>;
   /** Resolves once the question is answered or over, or the signal aborts. */
   answered(id: string, signal: AbortSignal): Promise<void>;
   /** Tells `settle` of every answer from now on, and ends questions whose time is over. */
@@ -105,7 +107,7 @@ export function createApprovals(deps: ApprovalsDeps): Approvals {
     throw notFound(id);
   }
 
-  async function decide(by: Reader, id: string, given: ApprovalDecision): Promise<Approval> {
+  async function decide(by: Reader, id: string, given: ApprovalDecision): Promise<DecidedApproval> {
     const { decision, remember, feedback } = given;
     const asked = await find(by, id);
     refuseOddMemory(asked, given);
@@ -115,11 +117,11 @@ export function createApprovals(deps: ApprovalsDeps): Approvals {
     const said = { approved, by: by.name, at: isoTime(clock), ...(feedback === undefined ? {} : { feedback }) };
     const answer = asked.state === wanted ? asked : await answerOnce(id, wanted, said);
     try {
-      if (remember !== undefined) await allowForGood(answer, remember, by.name);
+      const isAllowed = remember !== undefined && (await allowForGood(answer, remember, by.name));
+      return isAllowed ? { ...answer, remembered: remember } : answer;
     } finally {
       await tell(answer);
     }
-    return answer;
   }
 
   async function answerOnce(id: string, wanted: Approval["state"], said: ApprovalAnswer): Promise<Approval> {
@@ -137,20 +139,22 @@ export function createApprovals(deps: ApprovalsDeps): Approvals {
   /** The tool, or all of its server's, as they are now; one that has changed since the question was asked is left out. */
   async function allowForGood(
     { tool: toolId, server, fingerprint }: Approval,
-    remember: "tool" | "server",
+    remember: Remember,
     by: string,
-  ): Promise<void> {
+  ): Promise<boolean> {
+    await deps.reach?.([toolId]);
     const asked = registry.get(toolId);
     const isSame = asked !== undefined && factsOf(asked).fingerprint === fingerprint;
     const siblings = registry.list().filter(({ hub }) => hub !== undefined && hub.serverId === server);
     const tools = (remember === "server" ? siblings : [asked]).flatMap((tool) =>
       tool === undefined || (tool.id === toolId && !isSame) ? [] : [{ id: tool.id, facts: factsOf(tool) }],
     );
-    if (tools.length === 0) return;
+    if (tools.length === 0) return false;
     const names = tools.map(({ facts }) => facts.identity.name);
     const pinned = server !== null && (await allowList?.({ serverId: server, tools: names })) === true;
     const at = isoTime(clock);
     for (const { id, facts } of tools) await grants.put({ ...grantOf(id, facts, { at, by }), pinned });
+    return true;
   }
 
   async function tell(approval: Approval): Promise<void> {

@@ -54,6 +54,13 @@ export type ToolGrant = z.infer<typeof ToolGrant>;
 export const Remember = z.enum(["tool", "server"]);
 export type Remember = z.infer<typeof Remember>;
 
+/** A question as it stands after an answer. */
+export const DecidedApproval = Approval.extend({
+  /** What was allowed for good with it; absent where nothing was, or the tool is no longer the one that was asked about. */
+  remembered: Remember.optional(),
+});
+export type DecidedApproval = z.infer<typeof DecidedApproval>;
+
 export const MAX_FEEDBACK_CHARS = 2_000;
 
 export const ApprovalDecision = z.strictObject({

@@ -1,4 +1,4 @@
-import { Approval, type ApprovalDecision, type ApprovalState, hubError, type Page } from "@ergon/core";
+import { Approval, type ApprovalDecision, type ApprovalState, DecidedApproval, hubError, type Page } from "@ergon/core";
 import { z } from "zod";
 import { callRemote, readJson, type RemoteRequest, type RemoteTarget } from "./remote-call.ts";
 
@@ -13,7 +13,7 @@ export type ApprovalCounter = {
   }) => Promise<Page<Approval>>;
   /** Throws `approval_not_found`. */
   readonly find: (id: string) => Promise<Approval>;
-  readonly decide: (id: string, decision: ApprovalDecision) => Promise<Approval>;
+  readonly decide: (id: string, decision: ApprovalDecision) => Promise<DecidedApproval>;
 };
 
 /** Through the process that owns the data folder. */
@@ -27,7 +27,7 @@ export function createRemoteApprovals(target: RemoteTarget, owner: string): Appr
       return nextCursor === undefined ? { items } : { items, nextCursor };
     },
     find: async (id) => Approval.parse(await ask({ path: approvalPath(id) })),
-    decide: async (id, body) => Approval.parse(await ask({ method: "POST", path: approvalPath(id), body })),
+    decide: async (id, body) => DecidedApproval.parse(await ask({ method: "POST", path: approvalPath(id), body })),
   };
 }
 
