@@ -98,7 +98,7 @@ describe("the API, through a client made from its own description", () => {
 
   it("refuses by name what comes later", async () => {
     const later = api.operations.filter((name) => name.startsWith("later"));
-    expect(later.length).toBeGreaterThan(10);
+    expect(later.length).toBeGreaterThan(0);
     for (const name of later.slice(0, 3)) {
       expect(await api.call(name, { params: {} })).toMatchObject({ status: 501, body: { code: "not_available" } });
     }
