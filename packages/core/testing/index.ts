@@ -1,4 +1,5 @@
 export { approvalStoreContract, type OpenedApprovals } from "./approval-store.contract.ts";
+export { approvalDeskContract, type OpenedDesk } from "./approval-desk.contract.ts";
 export { argumentRepairerContract } from "./argument-repairer.contract.ts";
 export { blobStoreContract } from "./blob-store.contract.ts";
 export { clockContract } from "./clock.contract.ts";
