@@ -19,6 +19,9 @@ const HUB_ERROR_CODES = [
   "approval_expired",
   "approval_withdrawn",
   "approvals_full",
+  "registry_unavailable",
+  "install_refused",
+  "install_failed",
 ] as const;
 export type HubErrorCode = (typeof HUB_ERROR_CODES)[number];
 

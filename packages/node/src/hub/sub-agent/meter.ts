@@ -1,0 +1,38 @@
+import { type SubAgentRequest, unitsForDuration } from "@ergon/core";
+
+/** Spec 5's range of what each kind of work costs; it names none for a removal, which edits the configuration as a change does. */
+export const ENERGY_RANGES: Readonly<Record<SubAgentRequest["type"], readonly [least: number, most: number]>> = {
+  add_server: [5, 10],
+  test_server: [10, 20],
+  search_servers: [20, 50],
+  modify_server: [2, 5],
+  remove_server: [2, 5],
+};
+
+export type Meter = {
+  /** Units so far: two a second of work, up to the most that this kind may cost. */
+  readonly reading: () => number;
+  readonly pause: () => void;
+  readonly resume: () => void;
+  /** What it comes to when it succeeded: no less than the least. */
+  readonly final: () => number;
+};
+
+export function createMeter(type: SubAgentRequest["type"], now: () => number, alreadyUnits: number): Meter {
+  const [least, most] = ENERGY_RANGES[type];
+  let workedMs = 0;
+  let since: number | undefined = now();
+  const elapsed = (): number => workedMs + (since === undefined ? 0 : now() - since);
+  const reading = (): number => Math.min(most, alreadyUnits + unitsForDuration(elapsed()));
+  return {
+    reading,
+    pause: () => {
+      workedMs = elapsed();
+      since = undefined;
+    },
+    resume: () => {
+      since ??= now();
+    },
+    final: () => Math.max(least, reading()),
+  };
+}

@@ -1,0 +1,30 @@
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import type { Logger } from "@ergon/core";
+import { createMcpConnector } from "../connector.ts";
+import { openRegistryCache } from "../install/registry-cache.ts";
+import { createRegistryClient } from "../install/registry-client.ts";
+import { createWork } from "./work.ts";
+import { type Channel, serveOrders } from "./worker.ts";
+
+export type RunWorkerOptions = {
+  readonly dataFolder: string;
+  readonly registryUrl: string;
+  readonly logger: Logger;
+  readonly channel: Channel;
+};
+
+/** Where servers are installed, each in a folder of its own. */
+export function serversFolder(dataFolder: string): string {
+  return join(dataFolder, "servers");
+}
+
+/** The sub-agent's process: serves orders until the channel to its owner closes. */
+export function runSubAgentWorker({ dataFolder, registryUrl, logger, channel }: RunWorkerOptions): void {
+  const folder = serversFolder(dataFolder);
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const client = createRegistryClient(registryUrl);
+  const now = (): number => Date.now();
+  const cache = openRegistryCache({ path: join(dataFolder, "registry.db"), client, now });
+  serveOrders(channel, createWork({ folder, client, cache, connector: createMcpConnector({ logger }), now }));
+}

@@ -1,0 +1,300 @@
+/*
+ * Spec 5's sub-agent, in the owner's process: keeps the queue, and leads one request at a time through its stages. The work
+ * is done by a process of its own (worker-process); what a kind of request does is in handlers.
+ *
+ * Keeps A1 to A5 of core's hub/sub-agent.
+ */
+import {
+  type Clock,
+  type Json,
+  type Logger,
+  type SubAgent,
+  type SubAgentMessage,
+  SubAgentRequest,
+  type SubAgentStatus,
+  usageError,
+} from "@ergon/core";
+import { checkParams, handle, inWords, type Outcome, removeAll, type ServersDesk } from "./handlers.ts";
+import { createMessages } from "./messages.ts";
+import { createMeter, type Meter } from "./meter.ts";
+import { ENDED, MAX_ENDED_REQUESTS, type KeptRequest, type SubAgentRequests } from "./requests.ts";
+import type { SubAgentWorker } from "./worker-process.ts";
+
+/** Requests that wait for their turn; one more is refused. */
+export const MAX_QUEUED_REQUESTS = 100;
+const PRIORITIES = ["high", "medium", "low"] as const;
+
+export type OwnedSubAgent = Omit<SubAgent, "sendRequest"> & {
+  readonly sendRequest: (request: SubAgentRequest, owner?: string) => Promise<string>;
+  /** Whose request it is; undefined for one that there never was. */
+  readonly ownerOf: (requestId: string) => string | undefined;
+  /** Newest first. */
+  readonly list: (owner: string | undefined) => readonly SubAgentStatus[];
+  /** A person has answered about a server. */
+  readonly decided: (
+    approvalId: string,
+    answer: { readonly approved: boolean; readonly feedback?: string },
+  ) => Promise<void>;
+  readonly close: () => Promise<void>;
+};
+
+export type SubAgentDeps = {
+  readonly requests: SubAgentRequests;
+  readonly worker: SubAgentWorker;
+  readonly desk: ServersDesk;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Whose the requests of the loop itself are. */
+  readonly owner: string;
+  readonly onProgress?: (status: SubAgentStatus, owner: string) => void;
+};
+
+type Active = {
+  readonly kept: KeptRequest;
+  readonly meter: Meter;
+  readonly ended: AbortController;
+  done: Promise<void>;
+};
+
+/** Reads what earlier processes left; what was under way then is queued again. */
+export async function openSubAgent(deps: SubAgentDeps): Promise<OwnedSubAgent> {
+  const { requests, worker, desk, clock, logger, onProgress } = deps;
+  const known = new Map<string, KeptRequest>();
+  const messages = createMessages();
+  const listeners = new Set<() => void>();
+  const resumers: (() => void)[] = [];
+  let active: Active | undefined;
+  let isRunning = false;
+  let isPaused = false;
+  /** What is under way may go on to its end. */
+  let mayFinish = false;
+
+  for (const kept of await requests.load()) {
+    const { status } = kept;
+    const again = status.state === "in_progress" ? { ...kept, status: { ...status, state: "queued" as const } } : kept;
+    known.set(status.requestId, again);
+  }
+
+  return {
+    start: () => {
+      isRunning = true;
+      next();
+    },
+    stop: async () => {
+      isRunning = false;
+      active?.ended.abort(new Stopped());
+      wake();
+      await active?.done;
+      await worker.close();
+    },
+    pause: (how) => {
+      isPaused = true;
+      mayFinish = how === "finish";
+      if (how === "cancel" && active !== undefined) cancel(active.kept.request.id, "energy is low");
+    },
+    resume: () => {
+      isPaused = false;
+      wake();
+      next();
+    },
+    sendRequest: async (given, owner = deps.owner) => {
+      const read = SubAgentRequest.safeParse(given);
+      if (!read.success) throw usageError("input_invalid", `Not a request to the sub-agent: ${read.error.message}`);
+      const request = read.data;
+      checkParams(request);
+      if (known.has(request.id)) return request.id;
+      if (queued().length >= MAX_QUEUED_REQUESTS)
+        throw usageError(
+          "not_available",
+          `The sub-agent has ${String(MAX_QUEUED_REQUESTS)} requests to do already; try again later.`,
+          {
+            retryable: true,
+          },
+        );
+      const status = {
+        requestId: request.id,
+        state: "queued",
+        progress: 0,
+        message: "It waits for its turn.",
+        energyConsumed: 0,
+      } as const;
+      const kept: KeptRequest = { request, owner, status, drained: 0 };
+      await requests.put(kept);
+      known.set(request.id, kept);
+      tell(kept, "status_update");
+      next();
+      return request.id;
+    },
+    getStatus: (requestId) => shown(known.get(requestId)),
+    ownerOf: (requestId) => known.get(requestId)?.owner,
+    list: (owner) =>
+      [...known.values()]
+        .filter((kept) => owner === undefined || kept.owner === owner)
+        .map((kept) => shown(kept) ?? kept.status)
+        .reverse(),
+    cancelRequest: cancel,
+    pollMessages: messages.take,
+    getSubAgentEnergyConsumption: () => {
+      let units = 0;
+      for (const kept of known.values()) {
+        const consumed = shown(kept)?.energyConsumed ?? 0;
+        if (consumed <= kept.drained) continue;
+        units += consumed - kept.drained;
+        keep({ ...kept, drained: consumed });
+      }
+      return units;
+    },
+    hasActiveWork: () => active !== undefined,
+    onNews: (listener) => {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
+    decided,
+    close: async () => {
+      await worker.close();
+      await requests.close();
+    },
+  };
+
+  function queued(): KeptRequest[] {
+    return [...known.values()].filter(({ status }) => status.state === "queued");
+  }
+
+  /** Highest priority first, oldest first among equals. */
+  function next(): void {
+    if (!isRunning || isPaused || active !== undefined) return;
+    const waiting = queued();
+    const chosen = PRIORITIES.flatMap((priority) => waiting.filter(({ request }) => request.priority === priority))[0];
+    if (chosen === undefined) return;
+    const meter = createMeter(chosen.request.type, () => clock.now(), chosen.status.energyConsumed);
+    const mine: Active = { kept: chosen, meter, ended: new AbortController(), done: Promise.resolve() };
+    active = mine;
+    mine.done = carryOut(mine).finally(() => {
+      active = undefined;
+      next();
+    });
+  }
+
+  async function carryOut({ kept: { request, owner }, meter, ended }: Active): Promise<void> {
+    const { id } = request;
+    change(id, { state: "in_progress", message: "It has begun." });
+    try {
+      const outcome = await handle({ request, owner }, desk, {
+        stage: async (progress, message) => {
+          ended.signal.throwIfAborted();
+          if (isPaused && !mayFinish) {
+            meter.pause();
+            change(id, { message: "It waits until there is energy again." });
+            await new Promise<void>((resume) => resumers.push(resume));
+            meter.resume();
+            ended.signal.throwIfAborted();
+          }
+          change(id, { progress, message, energyConsumed: meter.reading() });
+        },
+        work: (kind, params) => worker.work(kind, params, ended.signal),
+        undo: async (kind, params) => void (await worker.work(kind, params, new AbortController().signal)),
+      });
+      settle(id, outcome, meter.final());
+    } catch (thrown) {
+      const energyConsumed = meter.reading();
+      const { reason } = ended.signal;
+      if (reason instanceof Stopped)
+        return change(id, { state: "queued", progress: 0, message: "It begins again.", energyConsumed });
+      if (reason instanceof Cancelled)
+        return change(id, { state: "cancelled", message: reason.message, energyConsumed }, "completion");
+      const error = inWords(thrown);
+      change(id, { state: "failed", message: error, error, energyConsumed }, "error");
+    }
+  }
+
+  function settle(id: string, { result, message, awaits }: Outcome, energyConsumed: number): void {
+    if (awaits === undefined)
+      return change(id, { state: "completed", progress: 100, message, result, energyConsumed }, "completion");
+    const kept = known.get(id);
+    if (kept !== undefined) known.set(id, { ...kept, ...awaits });
+    change(id, { state: "awaiting_approval", progress: 90, message, result, energyConsumed });
+  }
+
+  async function decided(
+    approvalId: string,
+    { approved, feedback = "" }: { readonly approved: boolean; readonly feedback?: string },
+  ): Promise<void> {
+    const kept = [...known.values()].find(
+      (other) => other.approvalId === approvalId && other.status.state === "awaiting_approval",
+    );
+    if (kept === undefined) return;
+    const { id, type } = kept.request;
+    const serverId = kept.serverId ?? "";
+    if (approved) {
+      change(id, { state: "completed", progress: 100, message: `${serverId} may start.` }, "completion");
+      tell(known.get(id) ?? kept, "tool_available");
+      return;
+    }
+    if (type === "add_server")
+      await removeAll(
+        serverId,
+        desk,
+        async (kind, params) => void (await worker.work(kind, params, new AbortController().signal)),
+      );
+    const error = `A person refused ${serverId}${feedback === "" ? "." : `: ${feedback}`}`;
+    change(id, { state: "failed", message: error, error }, "error");
+  }
+
+  function cancel(requestId: string, reason: string): boolean {
+    const kept = known.get(requestId);
+    if (kept === undefined || ENDED.has(kept.status.state)) return false;
+    const cancelled = new Cancelled(`It was cancelled: ${reason}`);
+    if (active?.kept.request.id === requestId) {
+      active.ended.abort(cancelled);
+      wake();
+      return true;
+    }
+    if (kept.status.state === "awaiting_approval") {
+      void decided(kept.approvalId ?? "", { approved: false, feedback: reason }).catch((thrown: unknown) =>
+        failed(thrown),
+      );
+      return true;
+    }
+    change(requestId, { state: "cancelled", message: cancelled.message }, "completion");
+    return true;
+  }
+
+  function change(id: string, changes: Partial<SubAgentStatus>, type: SubAgentMessage["type"] = "status_update"): void {
+    const kept = known.get(id);
+    if (kept === undefined) return;
+    const changed = { ...kept, status: { ...kept.status, ...changes } };
+    keep(changed);
+    tell(changed, type);
+  }
+
+  function keep(kept: KeptRequest): void {
+    known.set(kept.request.id, kept);
+    const ended = [...known.values()].filter(({ status }) => ENDED.has(status.state));
+    for (const { request } of ended.slice(0, Math.max(0, ended.length - MAX_ENDED_REQUESTS))) known.delete(request.id);
+    requests.put(kept).catch((thrown: unknown) => failed(thrown));
+  }
+
+  function failed(thrown: unknown): void {
+    logger.error({ error: inWords(thrown) }, "What became of a request to the sub-agent could not be written.");
+  }
+
+  function tell(kept: KeptRequest, type: SubAgentMessage["type"]): void {
+    messages.add({ type, requestId: kept.request.id, data: { ...kept.status, type: kept.request.type } as Json });
+    onProgress?.(kept.status, kept.owner);
+    for (const listener of listeners) listener();
+  }
+
+  /** With what the work under way has consumed by now. */
+  function shown(kept: KeptRequest | undefined): SubAgentStatus | undefined {
+    if (kept === undefined) return undefined;
+    if (active?.kept.request.id !== kept.request.id) return kept.status;
+    return { ...kept.status, energyConsumed: Math.max(kept.status.energyConsumed, active.meter.reading()) };
+  }
+
+  function wake(): void {
+    for (const resume of resumers.splice(0)) resume();
+  }
+}
+
+class Stopped extends Error {}
+class Cancelled extends Error {}

@@ -1,0 +1,11 @@
+import { silentLogger } from "@ergon/core";
+import { runSubAgentWorker } from "./run-worker.ts";
+
+const [dataFolder = "", registryUrl = ""] = process.argv.slice(2);
+process.on("disconnect", () => process.exit(0));
+runSubAgentWorker({
+  dataFolder,
+  registryUrl,
+  logger: silentLogger,
+  channel: { on: process.on.bind(process), send: process.send?.bind(process) },
+});
