@@ -1,6 +1,7 @@
 import type { DryRun, JsonObject, Logger, SandboxProfile } from "@ergon/core";
 import type {
   FolderInspection,
+  Found,
   ModelChoice,
   SandboxServer,
   SandboxServerOptions,
@@ -41,6 +42,10 @@ export type App = {
   readonly inspectDatabase: () => SupabaseInspection;
   /** The ways to run foreign code that there are here, or at the service that the settings name. */
   readonly sandboxProfiles: () => Promise<readonly SandboxProfile[]>;
+  /** Searches this machine's copy of the registry of MCP servers. */
+  readonly searchServers: (words: string, limit: number, signal: AbortSignal) => Promise<Found>;
+  /** Serves the sub-agent's orders over the channel of this process, until that closes. */
+  readonly serveSubAgent: () => Promise<void>;
   /** The sandbox as a service of its own. */
   readonly serveSandbox: (door: Pick<SandboxServerOptions, "host" | "port" | "token">) => Promise<SandboxServer>;
   /** Gives back the data folder and whatever else was taken. */

@@ -1,6 +1,7 @@
 // The only wiring: which implementation stands behind each port. Parts are made when they are first asked for, and what
 // is heavy to load is loaded then.
 import { existsSync } from "node:fs";
+import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import {
@@ -145,6 +146,24 @@ export function compose({ flags, home, version }: ComposeOptions): App {
       const { sandboxUrl: url, sandboxToken: token } = values;
       const elsewhere = url !== undefined && token !== undefined;
       return (elsewhere ? createRemoteSandbox({ url, token }) : await localSandbox()).profiles();
+    },
+    searchServers: async (words, limit, signal) => {
+      const { createRegistryClient, openRegistryCache } = await import("@ergon/node");
+      await mkdir(values.data, { recursive: true, mode: 0o700 });
+      const client = createRegistryClient(values.mcpRegistry);
+      const cache = openRegistryCache({ path: join(values.data, "registry.db"), client, now: () => clock.now() });
+      try {
+        return await cache.search(words, { limit, signal });
+      } finally {
+        await cache.close();
+      }
+    },
+    serveSubAgent: async () => {
+      const { runSubAgentWorker } = await import("@ergon/node");
+      const channel = { on: process.on.bind(process), send: process.send?.bind(process) };
+      const closed = new Promise<void>((resolve) => process.once("disconnect", resolve));
+      runSubAgentWorker({ dataFolder: values.data, registryUrl: values.mcpRegistry, logger, channel });
+      await closed;
     },
     serveSandbox: async (door) => {
       const { serveSandbox } = await import("@ergon/node");

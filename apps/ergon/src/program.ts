@@ -37,6 +37,7 @@ export async function runProgram(argv: readonly string[], options: ProgramOption
   addApprovals(program, run);
   addServe(program, run);
   addSandbox(program, run);
+  addSubAgent(program, run);
   addMcp(program, run);
   addServers(program, run);
   addTokens(program, run);
@@ -342,6 +343,13 @@ function addServe(program: Command, run: Run): void {
     });
 }
 
+/** The sub-agent's own process; Ergon starts it, nobody else. */
+function addSubAgent(program: Command, run: Run): void {
+  program
+    .command("subagent", { hidden: true })
+    .action(() => run(async (context) => (await import("./commands/subagent.ts")).serveOrders(context)));
+}
+
 function addSandbox(program: Command, run: Run): void {
   program
     .command("sandbox")
@@ -436,7 +444,8 @@ function addServers(program: Command, run: Run): void {
   const list = () => command((commands, context) => commands.listServers(context));
   const servers = group(program, "servers", "the MCP servers that Ergon is a client of", {
     words: ["list", "add", "remove", "test", "approve", "import", "stats", "search"],
-    usage: "[list | add <id> | remove <id> | test <id> | approve <id> | import <file> | stats] [options]",
+    usage:
+      "[list | add <id> | remove <id> | test <id> | approve <id> | import <file> | search <words> | stats] [options]",
     plain: list,
   });
   servers.command("list").description("list the servers with how they are").action(list);
@@ -481,11 +490,13 @@ function addServers(program: Command, run: Run): void {
     .description("calls, failures, times and energy of servers' tools")
     .action(() => command((commands, context) => commands.showStats(context)));
   servers
-    .command("search", { hidden: true })
-    .argument("[words...]")
-    .action(async () => {
-      throw await later("ergon servers search");
-    });
+    .command("search")
+    .argument("<words...>", "what the server should do, or its name")
+    .description("search the registry of MCP servers")
+    .option("--limit <n>", "at most so many (default 10)")
+    .action((words: readonly string[], options: { limit?: string }) =>
+      run(async (context) => (await import("./commands/servers-search.ts")).searchServers(context, words, options)),
+    );
 }
 
 function addDoctor(program: Command, run: Run): void {

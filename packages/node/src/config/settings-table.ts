@@ -238,6 +238,13 @@ export const SETTINGS = {
     description: "ask before a server's tool runs",
   }),
 
+  mcpRegistry: setting(webUrl(), {
+    env: "ERGON_MCP_REGISTRY",
+    group: "hub",
+    fallback: "https://registry.modelcontextprotocol.io",
+    description: "the registry in which servers are searched",
+  }),
+
   sandboxUrl: setting(optional(webUrl()), {
     env: "ERGON_SANDBOX_URL",
     group: "sandbox",

@@ -1,8 +1,7 @@
-import { hubError, RegistryEntry } from "@ergon/core";
+import { hubError, RegistryEntry, toErgonError } from "@ergon/core";
 import { z } from "zod";
 import { sameOriginFetch } from "../same-origin-fetch.ts";
 
-export const DEFAULT_REGISTRY_URL = "https://registry.modelcontextprotocol.io";
 const REQUEST_LIMIT_MS = 15_000;
 export const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
 /** One entry may be this long; longer ones are not worth reading. */
@@ -42,7 +41,8 @@ export function createRegistryClient(baseUrl: string): RegistryClient {
       return JSON.parse(await bounded(answer)) as unknown;
     } catch (cause) {
       signal.throwIfAborted();
-      const why = cause instanceof Error ? cause.message : String(cause);
+      const { message: said, cause: deeper } = toErgonError(cause, "registry_unavailable");
+      const why = deeper instanceof Error && deeper.cause instanceof Error ? deeper.cause.message : said;
       const message = `The registry of MCP servers at ${new URL(baseUrl).origin} cannot be read: ${why}`;
       throw hubError("registry_unavailable", message, { cause, retryable: true });
     }

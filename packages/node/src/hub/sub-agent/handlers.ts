@@ -37,7 +37,7 @@ const PARAMS = {
 } as const;
 
 /** What the sub-agent may touch besides its own folder: the configuration, and a person's attention. */
-export type ServersDesk = {
+export type SubAgentDesk = {
   readonly list: () => Promise<readonly MCPServerConfig[]>;
   /** The server with its references resolved. */
   readonly resolve: (
@@ -85,7 +85,7 @@ export function checkParams({ type, params }: Pick<SubAgentRequest, "type" | "pa
 
 export function handle(
   kept: { readonly request: SubAgentRequest; readonly owner: string },
-  desk: ServersDesk,
+  desk: SubAgentDesk,
   stages: Stages,
 ): Promise<Outcome> {
   const { type, params } = kept.request;
@@ -116,7 +116,7 @@ export function handle(
 async function addServer(
   { serverName, version, id: wantedId, purpose = "" }: z.infer<typeof PARAMS.add_server>,
   asker: { readonly requestId: string; readonly owner: string },
-  desk: ServersDesk,
+  desk: SubAgentDesk,
   { stage, work, undo }: Stages,
 ): Promise<Outcome> {
   await stage(5, `Looking ${serverName} up.`);
@@ -170,7 +170,7 @@ async function addServer(
 }
 
 /** Takes a server away wholly: its configuration and its folder. */
-export async function removeAll(id: string, desk: ServersDesk, undo: Stages["undo"]): Promise<void> {
+export async function removeAll(id: string, desk: SubAgentDesk, undo: Stages["undo"]): Promise<void> {
   const configured = await desk.list();
   if (configured.some((server) => server.id === id)) await desk.remove(id);
   await undo("uninstall", { id });
@@ -178,7 +178,7 @@ export async function removeAll(id: string, desk: ServersDesk, undo: Stages["und
 
 async function removeServer(
   { serverId }: z.infer<typeof PARAMS.remove_server>,
-  desk: ServersDesk,
+  desk: SubAgentDesk,
   { stage, undo }: Stages,
 ): Promise<Outcome> {
   await stage(20, `Removing ${serverId}.`);
@@ -189,7 +189,7 @@ async function removeServer(
 
 async function testServer(
   { serverId }: z.infer<typeof PARAMS.test_server>,
-  desk: ServersDesk,
+  desk: SubAgentDesk,
   { stage, work }: Stages,
 ): Promise<Outcome> {
   await stage(10, `Starting ${serverId}.`);
@@ -221,7 +221,7 @@ async function searchServers(
 async function modifyServer(
   { serverId, enabled, timeoutMs }: z.infer<typeof PARAMS.modify_server>,
   asker: { readonly requestId: string; readonly owner: string },
-  desk: ServersDesk,
+  desk: SubAgentDesk,
   { stage }: Stages,
 ): Promise<Outcome> {
   await stage(20, `Changing ${serverId}.`);
@@ -235,7 +235,7 @@ async function modifyServer(
   return { result: { serverId, approvalId }, message, awaits: { approvalId, serverId } };
 }
 
-async function ownServer(serverId: string, desk: ServersDesk): Promise<MCPServerConfig> {
+async function ownServer(serverId: string, desk: SubAgentDesk): Promise<MCPServerConfig> {
   const config = (await desk.list()).find((server) => server.id === serverId);
   if (config === undefined)
     throw hubError("server_not_found", `The configuration has no server "${serverId}".`, { details: { serverId } });

@@ -14,7 +14,7 @@ import {
   type SubAgentStatus,
   usageError,
 } from "@ergon/core";
-import { checkParams, handle, inWords, type Outcome, removeAll, type ServersDesk } from "./handlers.ts";
+import { checkParams, handle, inWords, type Outcome, removeAll, type SubAgentDesk } from "./handlers.ts";
 import { createMessages } from "./messages.ts";
 import { createMeter, type Meter } from "./meter.ts";
 import { ENDED, MAX_ENDED_REQUESTS, type KeptRequest, type SubAgentRequests } from "./requests.ts";
@@ -41,7 +41,7 @@ export type OwnedSubAgent = Omit<SubAgent, "sendRequest"> & {
 export type SubAgentDeps = {
   readonly requests: SubAgentRequests;
   readonly worker: SubAgentWorker;
-  readonly desk: ServersDesk;
+  readonly desk: SubAgentDesk;
   readonly clock: Clock;
   readonly logger: Logger;
   /** Whose the requests of the loop itself are. */
