@@ -72,8 +72,8 @@ const SAME_LOOK: Readonly<Record<string, string>> = {
 };
 
 function pairs(from: string, to: string): Record<string, string> {
-  const targets = [...to];
-  return Object.fromEntries([...from].map((mark, at) => [mark, targets[at] ?? mark]));
+  const targets = Array.from(to);
+  return Object.fromEntries(Array.from(from).map((mark, at) => [mark, targets[at] ?? mark]));
 }
 
 /** How many letters must be changed, added, left out or swapped; past `limit` only that it is more. */

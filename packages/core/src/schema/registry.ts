@@ -35,7 +35,7 @@ export const RegistryPackage = z.object({
 });
 export type RegistryPackage = z.infer<typeof RegistryPackage>;
 
-export const RegistryServer = z.object({
+const RegistryServer = z.object({
   name: z.string().min(1).max(200),
   title: z.string().max(200).optional(),
   description: Text,

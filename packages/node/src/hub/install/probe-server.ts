@@ -10,7 +10,7 @@ import {
 /** A server that is not ready after this long is not tried further. */
 const READY_MS = 30_000;
 const SAMPLE_MS = 10_000;
-export const MAX_PROBED_TOOLS = 200;
+const MAX_PROBED_TOOLS = 200;
 
 export type Probe = {
   readonly tools: readonly ProbedTool[];
@@ -19,7 +19,7 @@ export type Probe = {
   readonly sample?: { readonly tool: string; readonly ok: boolean };
 };
 
-export type ProbedTool = { readonly name: string; readonly description: string; readonly fingerprint: string };
+type ProbedTool = { readonly name: string; readonly description: string; readonly fingerprint: string };
 
 /** Starts a server as configured, lists its tools, makes one call that only reads, and ends it again. */
 export async function probeServer(

@@ -61,7 +61,11 @@ export function openRegistryCache({ path, client, now }: RegistryCacheOptions): 
     else
       run(
         "INSERT INTO words (rowid, name, title, description, packages) VALUES (?, ?, ?, ?, ?)",
-        ...[id, name, title, description, packages],
+        id,
+        name,
+        title,
+        description,
+        packages,
       );
   }
 

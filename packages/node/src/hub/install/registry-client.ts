@@ -6,7 +6,7 @@ const REQUEST_LIMIT_MS = 15_000;
 export const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
 /** One entry may be this long; longer ones are not worth reading. */
 export const MAX_ENTRY_CHARS = 64 * 1024;
-export const PAGE_SIZE = 100;
+const PAGE_SIZE = 100;
 export const MAX_PAGES = 100;
 
 const Official = z.object({ status: z.enum(["active", "deprecated", "deleted"]), publishedAt: z.string().optional() });
@@ -26,7 +26,7 @@ export type RegistryClient = {
   readonly read: (name: string, version: string | undefined, signal: AbortSignal) => Promise<RegistryEntry>;
 };
 
-export type ListedPage = { readonly entries: readonly RegistryEntry[]; readonly unreadable: number };
+type ListedPage = { readonly entries: readonly RegistryEntry[]; readonly unreadable: number };
 
 /** The API of the official registry, which others speak as well. */
 export function createRegistryClient(baseUrl: string): RegistryClient {
@@ -49,7 +49,7 @@ export function createRegistryClient(baseUrl: string): RegistryClient {
   }
 
   return {
-    list: async function* (since, signal) {
+    async *list(since, signal) {
       let cursor: string | undefined;
       for (let page = 0; page < MAX_PAGES; page++) {
         const query = new URLSearchParams({ version: "latest", limit: String(PAGE_SIZE) });
@@ -97,7 +97,7 @@ function entryOf(given: unknown): RegistryEntry | undefined {
 async function bounded(answer: Response): Promise<string> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;
-  for await (const chunk of answer.body ?? []) {
+  for await (const chunk of (answer.body ?? []) as AsyncIterable<Uint8Array>) {
     bytes += chunk.byteLength;
     if (bytes > MAX_ANSWER_BYTES) throw new Error(`its answer is over ${String(MAX_ANSWER_BYTES)} bytes`);
     chunks.push(chunk);

@@ -1,7 +1,7 @@
 import { type SubAgentRequest, unitsForDuration } from "@ergon/core";
 
 /** Spec 5's range of what each kind of work costs; it names none for a removal, which edits the configuration as a change does. */
-export const ENERGY_RANGES: Readonly<Record<SubAgentRequest["type"], readonly [least: number, most: number]>> = {
+const ENERGY_RANGES: Readonly<Record<SubAgentRequest["type"], readonly [least: number, most: number]>> = {
   add_server: [5, 10],
   test_server: [10, 20],
   search_servers: [20, 50],

@@ -46,7 +46,9 @@ export function openSubAgentRequests({ path }: { readonly path: string }): SubAg
         run(
           `INSERT INTO requests (id, ended, text) VALUES (?, ?, ?)
              ON CONFLICT (id) DO UPDATE SET ended = excluded.ended, text = excluded.text`,
-          ...[requestId, ended, JSON.stringify(kept)],
+          requestId,
+          ended,
+          JSON.stringify(kept),
         );
         if (ended === 0) return;
         run(

@@ -29,7 +29,7 @@ import type { RegistryClient } from "../install/registry-client.ts";
 export const WORK_KINDS = ["search", "judge", "install", "probe", "uninstall"] as const;
 export type WorkKind = (typeof WORK_KINDS)[number];
 
-export const WORK_PARAMS = {
+const WORK_PARAMS = {
   search: z.object({ words: z.string().max(1_000), limit: z.int().positive().max(50) }),
   judge: z.object({
     name: z.string().max(200),

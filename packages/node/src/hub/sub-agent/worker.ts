@@ -3,11 +3,10 @@ import { z } from "zod";
 import { WORK_KINDS, type Work } from "./work.ts";
 
 /** What the owner's process sends, and what it gets back. */
-export const Order = z.union([
+const Order = z.union([
   z.object({ do: z.enum(WORK_KINDS), id: z.string(), params: Json }),
   z.object({ cancel: z.string() }),
 ]);
-export type Order = z.infer<typeof Order>;
 export const Report = z.union([
   z.object({ id: z.string(), result: Json }),
   z.object({
