@@ -4,10 +4,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import manifest from "../../apps/ergon/package.json" with { type: "json" };
-import { LATER_COMMANDS } from "../../apps/ergon/src/later-commands.ts";
 import { type Answer, DOORS, ergon, temporaryFolder } from "./ergon.ts";
-
-const later = LATER_COMMANDS.join(", ");
 
 let folder: ReturnType<typeof temporaryFolder>;
 beforeAll(() => {
@@ -38,19 +35,12 @@ describe("ergon", () => {
     const { out, err, code } = await run(...args);
     expect({ err, code }).toEqual({ err: "", code: 0 });
     expect(out).toMatch(/Usage: ergon[^]*--json[^]*--data[^]*--capabilities[^]*tools[^]*doctor[^]*Examples:/);
-    expect(out).toContain(`In a later version: ${later}.`);
   });
 
   it("explains a command, the flags of all commands included", async () => {
     const { out, code } = await run("tools", "call", "--help");
     expect(code).toBe(0);
     expect(out).toMatch(/Usage: ergon tools call[^]*--args <json>[^]*Global Options:[^]*--json/);
-  });
-
-  it.each(LATER_COMMANDS)("knows that %s comes later", async (name) => {
-    const { out, err, code } = await run(name, "--port", "0", "word");
-    expect({ out, code }).toEqual({ out: "", code: 2 });
-    expect(err).toBe(`error: "ergon ${name}" comes in a later version.\n`);
   });
 
   it("leaves nothing behind when it only looks", async () => {

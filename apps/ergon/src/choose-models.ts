@@ -1,5 +1,6 @@
 import { type ChatModel, type Clock, type Embedder, usageError } from "@ergon/core";
 import {
+  chooseCheaperModels,
   chooseModel,
   chooseService,
   chosenModel,
@@ -13,12 +14,17 @@ import {
 export type Models = {
   readonly choice: ModelChoice;
   readonly model: ChatModel | undefined;
+  /** All of them, the dearest first. */
+  readonly all: readonly ChatModel[];
   readonly embedder: Embedder;
 };
 
 export function chooseModels(values: SettingValues, clock: Clock): Models {
   const choice = chooseModel(values);
-  return { choice, model: chosenModel(choice, clock), embedder: embedderOf(values, clock) };
+  const model = chosenModel(choice, clock);
+  const cheaper = chooseCheaperModels(values).map((one) => chosenModel(one, clock));
+  const all = [model, ...cheaper].filter((one) => one !== undefined);
+  return { choice, model, all, embedder: embedderOf(values, clock) };
 }
 
 function embedderOf(values: SettingValues, clock: Clock): Embedder {

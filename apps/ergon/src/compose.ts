@@ -50,7 +50,10 @@ export function compose({ flags, home, version }: ComposeOptions): App {
   const ids = createIds({ clock });
   const logger = createPinoLogger({ level: values.log, write: (line) => void process.stderr.write(line) });
   let usualUnits: ((toolId: string) => number | undefined) | undefined;
-  const costs = createCostModel({ usualUnits: (toolId) => usualUnits?.(toolId) });
+  const costs = createCostModel({
+    usualUnits: (toolId) => usualUnits?.(toolId),
+    unitsPerSecond: values.energyCost,
+  });
   const registry = new ToolRegistry({ costs });
   const sandbox = lazySandbox(async () => {
     const { openSandbox } = await import("./open-sandbox.ts");

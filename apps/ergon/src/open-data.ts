@@ -3,8 +3,10 @@ import {
   type ApprovalStore,
   type BlobStore,
   type ConversationMemory,
+  type ConversationStore,
   createConversationMemory,
   createMemoryApprovalStore,
+  createMemoryConversationStore,
   createMemoryLoopStore,
   type Logger,
   type LoopStore,
@@ -18,6 +20,7 @@ import {
   openFileBlobStore,
   openKeptVectors,
   openSqliteApprovalStore,
+  openSqliteConversationStore,
   openSqliteLoopStore,
   openSqliteStateStore,
   type OwnedFolder,
@@ -30,6 +33,7 @@ const APPROVALS_NAME = "approvals.db";
 const LOOPS_NAME = "loops.db";
 const MEMORY_NAME = "memory.db";
 const VECTORS_NAME = "vectors.db";
+const CONVERSATIONS_NAME = "conversations.db";
 
 type OpenedState = ReturnType<typeof openSqliteStateStore>;
 
@@ -52,6 +56,7 @@ export type OpenedData =
       readonly supabase: Supabase;
       readonly memory: ConversationMemory;
       readonly vectors: KeptVectors;
+      readonly conversations: ConversationStore;
       /** Tells others where this process listens, and what they come in with. */
       readonly announce: (url: string, token: string) => Promise<void>;
       /** Sends nobody here any more: whoever comes now waits until the folder is free. */
@@ -74,7 +79,9 @@ export async function openData({ values, logger, memoryState, ...parts }: DataOp
     const supabase = parts.supabase();
     const memory = openMemory(values);
     const vectors = openKeptVectors({ path: join(data, VECTORS_NAME), logger });
-    const close = async () => closeAll([supabase, memory, vectors, approvals, loops, state, blobs], claim.release);
+    const conversations = openConversations(values);
+    const close = async () =>
+      closeAll([supabase, memory, vectors, approvals, conversations, loops, state, blobs], claim.release);
     return {
       kind: "opened",
       state,
@@ -84,6 +91,7 @@ export async function openData({ values, logger, memoryState, ...parts }: DataOp
       supabase,
       memory,
       vectors,
+      conversations,
       announce: claim.setUrl,
       retire: () => claim.setUrl(undefined),
       close,
@@ -108,6 +116,11 @@ function openMemory({ data, store }: SettingValues): ConversationMemory & Closab
   if (store === "memory:") return { ...createConversationMemory(), close: () => Promise.resolve() };
   const memory = openConversationMemory({ path: join(data, MEMORY_NAME) });
   return { ...memory, close: async () => memory.close() };
+}
+
+function openConversations({ data, store }: SettingValues): ConversationStore {
+  if (store === "memory:") return createMemoryConversationStore();
+  return openSqliteConversationStore({ path: join(data, CONVERSATIONS_NAME) });
 }
 
 export async function inspectData(folder: string): Promise<FolderInspection & { readonly folder: string }> {

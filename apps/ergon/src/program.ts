@@ -3,7 +3,6 @@ import { Command, CommanderError, Option } from "commander";
 import type { CommandContext } from "./command-context.ts";
 import type * as serverCommands from "./commands/servers.ts";
 import { EXIT, type ExitCode } from "./exit-codes.ts";
-import { LATER_COMMANDS } from "./later-commands.ts";
 
 export type GlobalFlags = {
   readonly json?: boolean;
@@ -28,6 +27,7 @@ export async function runProgram(argv: readonly string[], options: ProgramOption
   };
   addTools(program, run);
   addAsk(program, run);
+  addChat(program, run);
   addRuns(program, run);
   addFork(program, run);
   addSessions(program, run);
@@ -42,7 +42,6 @@ export async function runProgram(argv: readonly string[], options: ProgramOption
   addServers(program, run);
   addTokens(program, run);
   addDoctor(program, run);
-  for (const name of LATER_COMMANDS) addLater(program, name);
   try {
     await program.parseAsync(argv, { from: "user" });
   } catch (error) {
@@ -82,13 +81,14 @@ function createProgram({ version, write }: ProgramOptions): Command {
     .configureHelp({ showGlobalOptions: true })
     .configureOutput({ writeOut: write, writeErr: () => undefined })
     .exitOverride()
-    .addHelpText("after", () => `\nIn a later version: ${LATER_COMMANDS.join(", ")}.\n${EXAMPLES}`);
+    .addHelpText("after", EXAMPLES);
 }
 
 const EXAMPLES = `
 Examples:
   ergon plans                                          what there is to run
   ergon ask "greet Ada"                                plan it, run it, sum up
+  ergon chat                                           talk
   ergon run welcome_team --input '{"names":["Ada"]}'   run it, durably
   ergon sessions                                       what was run
   ergon tools                                          what there is to call
@@ -132,6 +132,21 @@ function addAsk(program: Command, run: Run): void {
     .action(async (message: string, options: { mode: string; session?: string }) =>
       run(async (context) => (await import("./commands/ask.ts")).ask(context, { message, ...options })),
     );
+}
+
+function addChat(program: Command, run: Run): void {
+  program
+    .command("chat")
+    .description("talk; answers, approvals and energy are shown as they come (/help inside says more)")
+    .option("--conversation <id>", "go on with this conversation")
+    .option("--budget <units>", "the energy that it should get by with")
+    .action(async (options: { conversation?: string; budget?: string }) =>
+      run(async (context) => (await import("./commands/chat.ts")).chat(context, options)),
+    );
+  program
+    .command("energy")
+    .description("show the energy that conversations live on, and what the loop is busy with")
+    .action(async () => run(async (context) => (await import("./commands/energy.ts")).showEnergy(context)));
 }
 
 function addRuns(program: Command, run: Run): void {
@@ -504,17 +519,6 @@ function addDoctor(program: Command, run: Run): void {
     .command("doctor")
     .description("show every setting, where it came from, and what is wrong; exit 1 when something is")
     .action(async () => run(async (context) => (await import("./commands/doctor.ts")).examine(context)));
-}
-
-function addLater(program: Command, name: string): void {
-  program
-    .command(name, { hidden: true })
-    .allowUnknownOption()
-    .allowExcessArguments()
-    .helpOption(false)
-    .action(async () => {
-      throw await later(`ergon ${name}`);
-    });
 }
 
 async function later(command: string): Promise<ErgonError> {

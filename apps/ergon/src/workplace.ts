@@ -12,10 +12,13 @@ import {
   type Approvals,
   type Clock,
   createApprovals,
+  type Conversations,
   createDryRun,
   createEngine,
+  createMind,
   createModelRepairer,
   createSupervisor,
+  createToolEntities,
   type EmbeddedEngine,
   type Engine,
   type Ids,
@@ -23,6 +26,8 @@ import {
   type Json,
   type JsonObject,
   type Logger,
+  type Mind,
+  type MindDeps,
   type ProgressUpdate,
   type RefinementLoops,
   type ToolGate,
@@ -36,6 +41,7 @@ import {
   askRemote,
   callRemoteTool,
   createRemoteApprovals,
+  createRemoteConversations,
   createRemoteEngine,
   createRemoteLoops,
   createRemoteServers,
@@ -73,6 +79,7 @@ const DRAIN_MS = 4_000;
 export type Workplace = {
   readonly engine: Engine;
   readonly loops: RefinementLoops;
+  readonly conversations: Conversations;
   /** One turn of the planner loop; a failed run is an answer. */
   readonly ask: AskTurn;
   /** Where the owner listens: this process or another. */
@@ -149,6 +156,7 @@ function visit(target: RemoteTarget): Workplace {
   return {
     engine: createRemoteEngine(target),
     loops: createRemoteLoops(target),
+    conversations: createRemoteConversations(target, FIRST_PRINCIPAL),
     ask: (turn) => askRemote(target, { owner: FIRST_PRINCIPAL, ...turn }),
     url: target.url,
     isOwner: false,
@@ -217,6 +225,7 @@ async function own(
     if (thrown !== undefined && isRefusal(thrown)) throw thrown;
     return response;
   };
+  const mind = await openMind({ ...parts, gate, toolsReady: hub.everything }, data, engine, infrastructure);
   let server: HttpServer | undefined;
   const close = async (): Promise<void> => {
     try {
@@ -226,6 +235,7 @@ async function own(
       approvals.stop();
       await supervisor.stop({ graceMs: DRAIN_MS });
       await server?.close({ graceMs: DRAIN_MS });
+      await mind.stop();
       tellAll();
       await engine.close({ graceMs: DRAIN_MS });
     } finally {
@@ -246,6 +256,7 @@ async function own(
       servers: hub.desk,
       hubStats: hub.stats,
       loops,
+      conversations: mind.conversations,
       ask,
       mcp: ownMcp({ ...parts, engine, loops, ask: askTurn, watchEvents: data.state.watch }),
       tokens,
@@ -260,12 +271,16 @@ async function own(
     await data.announce(reachableHere(url), localToken);
     supervisor.start({ catchUp: entrance.recover });
     approvals.start(engine.settleApproval);
-    if (entrance.recover) recoverBehind(engine, logger);
+    if (entrance.recover) {
+      recoverBehind(engine, logger);
+      await mind.start();
+    }
     ready.now = true;
     if (entrance.stays === true) hub.start();
     return {
       engine,
       loops,
+      conversations: mind.conversations,
       ask: askTurn,
       url,
       isOwner: true,
@@ -312,6 +327,42 @@ function hubParts(
       });
     },
   };
+}
+
+/** The loop that answers conversations, on this folder's stores; it does nothing before it is started. */
+function openMind(
+  {
+    values,
+    registry,
+    gate,
+    hub,
+    models,
+    clock,
+    ids,
+    logger,
+    toolsReady,
+  }: WorkplaceParts & Pick<MindDeps, "toolsReady">,
+  data: Extract<OpenedData, { kind: "opened" }>,
+  engine: EmbeddedEngine,
+  infrastructure: Omit<Infrastructure, "sessionId">,
+): Promise<Mind> {
+  return createMind({
+    store: data.conversations,
+    state: data.state,
+    engine,
+    registry,
+    models: models.all,
+    costs: hub.costs,
+    embedder: data.vectors.around(models.embedder),
+    entities: createToolEntities({ registry, gate, clock, owner: FIRST_PRINCIPAL, infrastructure }),
+    clock,
+    ids,
+    logger,
+    owner: FIRST_PRINCIPAL,
+    replenishPerSecond: values.energyRate,
+    energy: { pauseAt: values.energyPause, resumeAt: values.energyResume, whenLow: values.energyLow },
+    ...(toolsReady === undefined ? {} : { toolsReady }),
+  });
 }
 
 /** What actions get beside their args and the context. */

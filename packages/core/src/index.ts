@@ -11,6 +11,23 @@ export {
   ToolGrant,
 } from "./schema/approval.ts";
 export { BlobRef, INLINE_LIMIT_BYTES, isBlobRef, JSON_MEDIA_TYPE } from "./schema/blob.ts";
+export {
+  BudgetStatus,
+  Conversation,
+  ConversationId,
+  ConversationRecord,
+  ConversationState,
+  ConversationView,
+  Entry,
+  EntryBody,
+  isRestful,
+  LoggedEntry,
+  MAX_CONTENT_CHARS,
+  MessageReceipt,
+  MindStatus,
+  NewMessage,
+  Thought,
+} from "./schema/conversation.ts";
 export { DryRunReport } from "./schema/dry-run.ts";
 export {
   CorrectedCall,
@@ -114,6 +131,7 @@ export {
   toErgonError,
 } from "./errors/ergon-error.ts";
 export { GATE_ERROR_CODES, gateError, type GateErrorCode } from "./errors/gate.ts";
+export { conversationError, type ConversationErrorCode, noConversation } from "./errors/conversation.ts";
 export { hubError, type HubErrorCode } from "./errors/hub.ts";
 export { planError, type PlanErrorCode } from "./errors/plan.ts";
 export { modelError, type ModelErrorCode } from "./errors/model.ts";
@@ -151,6 +169,8 @@ export {
   type RememberedMessage,
   type SemanticMatch,
 } from "./ports/conversation-memory.ts";
+export type { Change, ConversationStore, PoolChange, Receipt, ReceivedMessage } from "./ports/conversation-store.ts";
+export type { ConversationRef, Conversations } from "./ports/conversations.ts";
 export { type Embedder, type Embedding, MAX_EMBEDDED_CHARS, similarity } from "./ports/embedder.ts";
 export type {
   CreateSession,
@@ -209,6 +229,7 @@ export { checkBlob, missingBlob } from "./memory/blob-refusals.ts";
 export { afterPrefix } from "./memory/byte-order.ts";
 export { createSystemClock } from "./memory/clock.ts";
 export { contextFrom, createConversationMemory } from "./memory/conversation-memory.ts";
+export { createMemoryConversationStore, entriesOf, wantsSomething } from "./memory/conversation-store.ts";
 export { createHashEmbedder } from "./memory/hash-embedder.ts";
 export { type BatchOutcome, createCommitQueue } from "./memory/commit-queue.ts";
 export {
@@ -363,6 +384,9 @@ export { deriveServer, shortServerId } from "./hub/derive-server.ts";
 export { judgeEntry, judgePackage, npmPackageOf, type Objection, PackageFacts } from "./hub/judge-install.ts";
 export { FoundServer, RegistryEntry } from "./schema/registry.ts";
 export { type PauseMode, SUB_AGENT_TOOLS, type SubAgent } from "./hub/sub-agent.ts";
+export { type Budget, budgetOf } from "./conversation/budget.ts";
+export { createMind, type Mind, type MindDeps } from "./conversation/mind.ts";
+export { DEFAULT_LOOP_ENERGY, type LoopEnergy } from "./conversation/sensitive-loop.ts";
 export { hubToolName, nameTools, refuseSharedPart, serverPart } from "./hub/names.ts";
 export { type ClientManagerDeps, type HubChange, MAX_SERVERS, MCPClientManager } from "./hub/client-manager.ts";
 export type { HubInvocation } from "./hub/hub-tool.ts";

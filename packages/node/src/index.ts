@@ -28,10 +28,17 @@ export { createBundledEmbedder } from "./embed/bundled-embedder.ts";
 export { createServiceEmbedder } from "./embed/service-embedder.ts";
 export { createAiModel } from "./models/ai-model.ts";
 export { chosenModel } from "./models/chosen-model.ts";
-export { chooseModel, chooseService, type ModelChoice, type ModelService } from "./models/choose-model.ts";
+export {
+  chooseCheaperModels,
+  chooseModel,
+  chooseService,
+  type ModelChoice,
+  type ModelService,
+} from "./models/choose-model.ts";
 export { type KeptVectors, openKeptVectors } from "./embed/kept-embedder.ts";
 export { openConversationMemory, type SqliteConversationMemory } from "./sqlite/conversation-memory.ts";
 export { type FolderInspection, inspectFolder } from "./ownership/inspect-folder.ts";
+export { openSqliteConversationStore } from "./sqlite/conversation-store.ts";
 export { openSqliteLoopStore, type SqliteLoopOptions } from "./sqlite/loop-store.ts";
 export { createLocalSandbox, type LocalSandboxOptions } from "./sandbox/local-sandbox.ts";
 export { createRemoteSandbox, type SandboxTarget } from "./sandbox/remote-sandbox.ts";
@@ -41,6 +48,7 @@ export { openSqliteStateStore, type SqliteStateStore, type SqliteStoreOptions } 
 export { askRemote } from "./remote/remote-ask.ts";
 export type { RemoteTarget } from "./remote/remote-call.ts";
 export { createRemoteEngine } from "./remote/remote-engine.ts";
+export { createRemoteConversations } from "./remote/remote-conversations.ts";
 export { createRemoteLoops } from "./remote/remote-loops.ts";
 export { createRemoteTokens, type TokenDesk } from "./remote/remote-tokens.ts";
 export { callRemoteTool, listRemoteTools } from "./remote/remote-tools.ts";

@@ -1,5 +1,6 @@
 import { usageError } from "@ergon/core";
 import { z } from "zod";
+import { ConversationParams, unknownConversation } from "./conversations.ts";
 import type { EventStreams } from "./event-streams.ts";
 import type { HttpParts } from "./http-parts.ts";
 import { type Answer, type Asker, route, type Route } from "./route.ts";
@@ -19,9 +20,9 @@ const ANSWERS = {
   },
 };
 
-type Parts = Pick<HttpParts, "engine" | "outbox"> & { readonly streams: EventStreams };
+type Parts = Pick<HttpParts, "engine" | "outbox" | "conversations"> & { readonly streams: EventStreams };
 
-export function eventRoutes({ engine, outbox, streams }: Parts): readonly Route[] {
+export function eventRoutes({ engine, outbox, conversations, streams }: Parts): readonly Route[] {
   return [
     route({
       method: "GET",
@@ -35,6 +36,21 @@ export function eventRoutes({ engine, outbox, streams }: Parts): readonly Route[
       answers: ANSWERS,
       handle: async ({ params, query }, asker) => {
         await engine.settled({ owner: asker.owner, sessionId: params.id, timeoutMs: 0 });
+        return await stream(asker, query.after ?? 0, params.id);
+      },
+    }),
+    route({
+      method: "GET",
+      path: "/conversations/:id/events",
+      operationId: "followConversation",
+      summary: "A conversation's events from its beginning, its tools' steps included, then live",
+      access: "agent",
+      params: ConversationParams,
+      unknown: unknownConversation,
+      query: Query,
+      answers: ANSWERS,
+      handle: async ({ params, query }, asker) => {
+        await conversations.settled({ owner: asker.owner, id: params.id, timeoutMs: 0 });
         return await stream(asker, query.after ?? 0, params.id);
       },
     }),

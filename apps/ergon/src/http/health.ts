@@ -1,4 +1,4 @@
-import { HubStats, isoTime, planError } from "@ergon/core";
+import { HubStats, isoTime, MindStatus, planError } from "@ergon/core";
 import { z } from "zod";
 import type { HttpParts } from "./http-parts.ts";
 import type { EventStreams } from "./event-streams.ts";
@@ -15,9 +15,13 @@ const Stats = z.object({
   tools: z.int(),
   plans: z.int(),
   hub: HubStats.describe("calls of MCP servers' tools, and what was learned from them"),
+  conversations: MindStatus,
 });
 
-type Parts = Pick<HttpParts, "activeRuns" | "isReady" | "clock" | "version" | "tools" | "plans" | "hubStats"> & {
+type Parts = Pick<
+  HttpParts,
+  "activeRuns" | "isReady" | "clock" | "version" | "tools" | "plans" | "hubStats" | "conversations"
+> & {
   readonly streams: EventStreams;
   readonly metrics: Metrics;
   readonly isDraining: () => boolean;
@@ -67,6 +71,7 @@ export function healthRoutes(parts: Parts): readonly Route[] {
           tools: parts.tools.list().length,
           plans: parts.plans.list().length,
           hub: (await parts.hubStats()) ?? { servers: [], tools: [] },
+          conversations: await parts.conversations.status(),
         },
       }),
     }),

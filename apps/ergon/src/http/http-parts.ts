@@ -3,6 +3,7 @@ import type {
   Approvals,
   Attempt,
   Clock,
+  Conversations,
   DryRun,
   Engine,
   EventQuery,
@@ -32,6 +33,7 @@ export type HttpParts = {
   readonly plans: PlanShelf;
   readonly loops: RefinementLoops;
   readonly approvals: Pick<Approvals, "list" | "find" | "decide">;
+  readonly conversations: Conversations;
   readonly ask: (request: LoopRequest, options: LoopOptions) => Promise<Attempt>;
   /** Loaded with the first MCP request. */
   readonly mcp: () => Promise<McpHost>;

@@ -3,11 +3,6 @@ import { route, type Route } from "./route.ts";
 
 /** Doors that CONTRACT names and that come in a later version: known, and refused by name. */
 const LATER = [
-  ["GET", "/conversations", "Conversations"],
-  ["GET", "/conversations/:id", "Conversations"],
-  ["GET", "/conversations/:id/events", "Conversations"],
-  ["POST", "/message", "Conversations"],
-  ["GET", "/energy", "The energy pool"],
   ["POST", "/subagent/requests", "The sub-agent"],
   ["GET", "/subagent/requests/:id", "The sub-agent"],
   ["DELETE", "/subagent/requests/:id", "The sub-agent"],

@@ -37,6 +37,7 @@ const STATUS: Readonly<Record<string, number>> = {
   loop_not_found: 404,
   server_not_found: 404,
   approval_not_found: 404,
+  conversation_not_found: 404,
 
   method_not_allowed: 405,
 
@@ -57,6 +58,7 @@ const STATUS: Readonly<Record<string, number>> = {
   token_limit: 409,
   loop_already_exists: 409,
   server_duplicate: 409,
+  conversation_ended: 409,
 
   body_too_large: 413,
   blob_too_large: 413,
@@ -85,6 +87,7 @@ const STATUS: Readonly<Record<string, number>> = {
   server_busy: 429,
   energy_exhausted: 429,
   approvals_full: 429,
+  conversations_full: 429,
 
   not_available: 501,
 

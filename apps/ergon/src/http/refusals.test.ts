@@ -206,10 +206,7 @@ describe("the HTTP server refuses", () => {
   });
 
   it("501: what comes later, by name", async () => {
-    for (const [method, path] of [
-      ["POST", "/message"],
-      ["GET", "/energy"],
-    ] as const) {
+    for (const [method, path] of [["POST", "/subagent/requests"]] as const) {
       const answer = await served.ask(method, path);
       expectProblem(answer, 501, "not_available");
       expect(answer.body.detail).toContain("later version");

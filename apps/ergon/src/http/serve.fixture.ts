@@ -4,29 +4,28 @@ import { join } from "node:path";
 import {
   type AgenticPlan,
   type Approvals,
-  type BlobParts,
   type BlobStore,
   type Clock,
-  type Commit,
   createCostModel,
   createDryRun,
-  type CommitReceipt,
+  createHashEmbedder,
   createLoopIds,
+  createMemoryConversationStore,
   createMemoryLoopStore,
+  createMind,
   createRefinementLoops,
   DEFAULT_LOOP_BOUNDS,
-  type EmbeddedEngine,
-  type EventQuery,
   type Ids,
   type Logger,
   McpLoopRunner,
+  type Mind,
   type Problem,
   silentLogger,
-  type StoredEvent,
   type ToolGate,
   type ToolRegistry,
   validatePlan,
 } from "@ergon/core";
+import type { EngineWorld } from "@ergon/core/testing";
 import { openTokenBook, type TokenBook } from "@ergon/node";
 import { createToolCalls } from "../call-tool.ts";
 import { type Hub, openHub } from "../hub/open-hub.ts";
@@ -36,14 +35,9 @@ import { createHttpServer, type HttpServer } from "./server.ts";
 
 /** A server on a real socket, around an engine that tests made. */
 export type ServedWorld = {
-  readonly engine: EmbeddedEngine;
+  readonly engine: EngineWorld["engine"];
   readonly approvals: Approvals;
-  readonly store: {
-    commit(commit: Commit): Promise<CommitReceipt>;
-    readonly readEvents: (query: EventQuery) => Promise<readonly StoredEvent[]>;
-    readonly changes: (sessionId: string) => number;
-    readonly lastEventSeq: () => Promise<number>;
-  } & BlobParts["store"];
+  readonly store: EngineWorld["store"];
   readonly blobs: Pick<BlobStore, "put" | "get">;
   readonly gate: ToolGate;
   readonly registry: ToolRegistry;
@@ -99,7 +93,9 @@ export async function serve(
     onLearned: () => undefined,
     asking: { follow: () => undefined },
   });
-  const server = createHttpServer({ ...partsOf(world, tokens, hub), ...options });
+  const mind = await mindOf(world);
+  await mind.start();
+  const server = createHttpServer({ ...partsOf(world, tokens, { hub, mind }), ...options });
   const url = await server.listen("127.0.0.1", 0);
   const ask: Served["ask"] = async (method, path, { token = FIRST_TOKEN, body, raw, headers } = {}) => {
     const sent = raw ?? (body === undefined ? undefined : JSON.stringify(body));
@@ -128,13 +124,33 @@ export async function serve(
     },
     close: async () => {
       await server.close();
+      await mind.stop();
       await hub.close();
       rmSync(folder, { recursive: true, force: true });
     },
   };
 }
 
-function partsOf(world: ServedWorld, tokens: TokenBook, hub: Hub): HttpParts {
+function mindOf({ engine, store: state, registry, clock, ids }: ServedWorld): Promise<Mind> {
+  return createMind({
+    store: createMemoryConversationStore(),
+    state,
+    engine,
+    registry,
+    models: [],
+    embedder: createHashEmbedder(),
+    clock,
+    ids,
+    logger: silentLogger,
+    owner: "first",
+  });
+}
+
+function partsOf(
+  world: ServedWorld,
+  tokens: TokenBook,
+  { hub, mind: { conversations } }: { readonly hub: Hub; readonly mind: Mind },
+): HttpParts {
   const { engine, approvals, store, blobs, gate, registry, plans, clock, ids } = world;
   const loops = createRefinementLoops({
     store: createMemoryLoopStore({ keepPerOwner: 10 }),
@@ -146,7 +162,11 @@ function partsOf(world: ServedWorld, tokens: TokenBook, hub: Hub): HttpParts {
   const runner = new McpLoopRunner({ registry, clock, ids });
   return {
     engine,
-    outbox: { lastSeq: store.lastEventSeq, read: store.readEvents, changes: store.changes },
+    outbox: {
+      lastSeq: () => store.lastEventSeq(),
+      read: (query) => store.readEvents(query),
+      changes: (sessionId) => store.changes(sessionId),
+    },
     tools: {
       list: () => registry.summaries(),
       call: createToolCalls({ gate, open, clock, ids, engine, approvals }),
@@ -166,6 +186,7 @@ function partsOf(world: ServedWorld, tokens: TokenBook, hub: Hub): HttpParts {
     ask: (request, options) => runner.attempt(request, options),
     loops,
     approvals,
+    conversations,
     mcp: async () =>
       composeMcpHost({
         values: { serverName: "Loop Management Server", debug: false },

@@ -16,6 +16,7 @@ import { approvalRoutes } from "./approvals.ts";
 import { answerClientError, sendAnswer, sendProblem } from "./answers.ts";
 import { blobRoutes } from "./blobs.ts";
 import { capabilityRoutes } from "./capabilities.ts";
+import { conversationRoutes } from "./conversations.ts";
 import { createDoor, type Door } from "./door.ts";
 import { createEventStreams } from "./event-streams.ts";
 import { eventRoutes } from "./events.ts";
@@ -64,6 +65,7 @@ export function createHttpServer(parts: HttpParts): HttpServer {
     ...capabilityRoutes(parts),
     ...blobRoutes(parts.engine),
     ...loopRoutes(parts.loops),
+    ...conversationRoutes(parts.conversations),
     ...askRoutes(parts),
     ...approvalRoutes(parts),
     ...tokenRoutes(parts.tokens),

@@ -13,12 +13,15 @@ export type PricedTool = {
 export type CostModel = {
   readonly estimateTool: (tool: PricedTool) => number;
   readonly settleTool: (tool: PricedTool, durationMs: number) => number;
+  /** What a model's work of this duration costs. */
+  readonly settleModel: (durationMs: number) => number;
   readonly estimateSubAgent: (type: SubAgentRequest["type"]) => number;
 };
 
 export type CostModelOptions = {
   /** What earlier calls of a tool have cost; undefined where there were none. */
   readonly usualUnits?: (toolId: string) => number | undefined;
+  readonly unitsPerSecond?: number;
 };
 
 /** First guesses: half a second of a tool's own work, five seconds where a model is asked. */
@@ -35,14 +38,16 @@ const SUB_AGENT_GUESS_UNITS: Readonly<Record<SubAgentRequest["type"], number>> =
 };
 
 /**
- * A tool's own price where it has one, else two units a second. Estimates are what calls of it usually cost, where that
+ * A tool's own price where it has one, else two units a second unless the settings say otherwise. Estimates are what calls of it usually cost, where that
  * is known, then the authors' and the spec's.
  */
-export function createCostModel({ usualUnits }: CostModelOptions = {}): CostModel {
+export function createCostModel({ usualUnits, unitsPerSecond }: CostModelOptions = {}): CostModel {
+  const settle = (durationMs: number): number => unitsForDuration(durationMs, unitsPerSecond);
   return {
     estimateTool: ({ id, energyUnits, estimatedEnergyUnits, usesAI }) =>
       energyUnits ?? usualUnits?.(id) ?? estimatedEnergyUnits ?? (usesAI ? MODEL_GUESS_UNITS : TOOL_GUESS_UNITS),
-    settleTool: ({ energyUnits }, durationMs) => energyUnits ?? unitsForDuration(durationMs),
+    settleTool: ({ energyUnits }, durationMs) => energyUnits ?? settle(durationMs),
+    settleModel: settle,
     estimateSubAgent: (type) => SUB_AGENT_GUESS_UNITS[type],
   };
 }

@@ -5,7 +5,8 @@
  * R1  The level never leaves MIN_LEVEL … MAX_LEVEL.
  * R2  A reservation is granted only while the level less all that is reserved covers it down to MIN_LEVEL.
  * R3  The sum of the ledger's rows is the change of the level, exactly: a spend that does not fit into the range is a
- *     row with its whole cost and an `adjustment` that takes back the rest.
+ *     row with its whole cost and an `adjustment` that takes back the rest. A spend that is `told` has its row elsewhere
+ *     in the same ledger.
  * R4  Energy comes back only while nothing is reserved: work and rest do not overlap.
  * R5  An amount that is not a number from 0 to MAX_AMOUNT is refused and changes nothing.
  */
@@ -23,7 +24,13 @@ export const MAX_AMOUNT = 1_000_000_000;
 /** No more work than this is under way at once. */
 export const MAX_RESERVATIONS = 10_000;
 
-export type Spend = { readonly cause: EnergyCause; readonly toolId?: string; readonly reference?: string };
+export type Spend = {
+  readonly cause: EnergyCause;
+  readonly toolId?: string;
+  readonly reference?: string;
+  /** The ledger has its row already, written by whoever did the work. */
+  readonly told?: true;
+};
 export type Reservation = { readonly units: number };
 
 export class EnergyRegulator {
@@ -63,7 +70,7 @@ export class EnergyRegulator {
     const spentMicro = toMicro(amount(units));
     this.replenish();
     const cost = fromMicro(spentMicro);
-    if (cost > 0) this.#record(cost, spend);
+    if (cost > 0 && spend.told !== true) this.#record(cost, spend);
     const before = this.#levelMicro;
     this.#levelMicro = clampMicro(before - spentMicro);
     const tooMuch = spentMicro - (before - this.#levelMicro);
@@ -115,13 +122,24 @@ export class EnergyRegulator {
     this.consumeEnergy(units, spend);
   }
 
+  /** Rows that could not be written are put back, to be taken again. */
+  giveBack(rows: readonly EnergyRow[]): void {
+    const later = this.#ledger.take();
+    for (const row of [...rows, ...later]) this.#ledger.append(row);
+  }
+
   /** The ledger rows since the last call, for the caller's commit. */
   takeRows(): readonly EnergyRow[] {
     this.replenish();
     return this.#ledger.take();
   }
 
-  #record(units: number, spend: Spend): void {
+  /** The rows since the last call and the level that they lead to, as of one moment. */
+  takeChange(): { readonly rows: readonly EnergyRow[]; readonly level: number } {
+    return { rows: this.takeRows(), level: fromMicro(this.#levelMicro) };
+  }
+
+  #record(units: number, { told: _told, ...spend }: Spend): void {
     this.#ledger.append({ at: isoTime(this.#clock), ...spend, units });
   }
 }

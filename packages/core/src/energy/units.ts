@@ -16,7 +16,7 @@ export function fromMicro(micro: number): number {
 }
 
 /** What work of this duration costs, to the millionth. */
-export function unitsForDuration(durationMs: number): number {
+export function unitsForDuration(durationMs: number, unitsPerSecond: number = UNITS_PER_SECOND): number {
   if (!(durationMs > 0)) return 0;
-  return fromMicro(toMicro((durationMs / 1000) * UNITS_PER_SECOND));
+  return fromMicro(toMicro((durationMs / 1000) * unitsPerSecond));
 }

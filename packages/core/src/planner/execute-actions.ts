@@ -41,18 +41,8 @@ export async function executeActions(parts: {
   const ref = { owner, sessionId };
   let core = await engine.settled(signal === undefined ? ref : { ...ref, signal });
   if (core.status === "running" && signal?.aborted === true) core = await engine.cancel(ref);
-  const prefix = encodePart(started.run);
-  const rows = await store.readJournal({
-    sessionId,
-    ranges: [{ from: prefix, to: afterPrefix(prefix) }],
-    order: "oldest",
-    limit: Math.max(1, compiled.steps.length),
-  });
-  const byStep = new Map(rows.map((row) => [row.stepId, row]));
-  const results = compiled.steps.flatMap(({ stepId, action }) => {
-    const row = byStep.get(stepId);
-    if (row === undefined) return [];
-    const result = resultOf(action.tool, row);
+  const ran = await readActionResults(store, { sessionId, run: started.run, compiled });
+  const results = ran.map(({ stepId, action, row, result }) => {
     trace.step({
       stepId,
       tool: action.tool,
@@ -63,9 +53,31 @@ export async function executeActions(parts: {
       ...(result.error === undefined ? {} : { error: result.error }),
       ...(result.reused === undefined ? {} : { reused: result.reused }),
     });
-    return [result];
+    return result;
   });
   return { core, results };
+}
+
+/** What the journal says of each action of a run that has begun, in order. */
+export async function readActionResults(
+  store: Pick<StateStore, "readJournal">,
+  ran: { readonly sessionId: string; readonly run: number; readonly compiled: CompiledActions },
+): Promise<
+  readonly (CompiledActions["steps"][number] & { readonly row: JournalRow; readonly result: ActionResult })[]
+> {
+  const { sessionId, run, compiled } = ran;
+  const prefix = encodePart(run);
+  const rows = await store.readJournal({
+    sessionId,
+    ranges: [{ from: prefix, to: afterPrefix(prefix) }],
+    order: "oldest",
+    limit: Math.max(1, compiled.steps.length),
+  });
+  const byStep = new Map(rows.map((row) => [row.stepId, row]));
+  return compiled.steps.flatMap(({ stepId, action }) => {
+    const row = byStep.get(stepId);
+    return row === undefined ? [] : [{ stepId, action, row, result: resultOf(action.tool, row) }];
+  });
 }
 
 function resultOf(tool: string, { request: input, result }: JournalRow): ActionResult {
@@ -94,7 +106,7 @@ function ownFailure(output: Json): string | undefined {
 const ARGUMENT_CODES = new Set(["missing_argument", "unknown_argument", "argument_invalid", "type_mismatch"]);
 
 /** What preflight says of arguments, as the gate would have said it: by tool, with every issue. */
-function argumentsRefused(thrown: unknown, { steps }: CompiledActions): ErgonError | undefined {
+export function argumentsRefused(thrown: unknown, { steps }: CompiledActions): ErgonError | undefined {
   if (!isErgonError(thrown) || thrown.code !== "plan_invalid") return undefined;
   const problems = (thrown.details?.["problems"] ?? []) as readonly PlanProblem[];
   const errors = problems.filter(({ severity }) => severity === "error");

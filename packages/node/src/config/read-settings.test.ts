@@ -171,7 +171,11 @@ it("knows every name that is public", () => {
     ].map((name) => `ERGON_${name}`),
     ...[
       "LOOP_HISTORY",
+      "ENERGY_COST",
+      "ENERGY_LOW",
+      "ENERGY_PAUSE",
       "ENERGY_RATE",
+      "ENERGY_RESUME",
       "DATA_ROOTS",
       "SANDBOX_URL",
       "SANDBOX_TOKEN",

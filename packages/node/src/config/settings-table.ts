@@ -44,6 +44,8 @@ export type Setting<T> = {
   readonly later?: readonly LaterValue[];
 };
 
+const MODELS = /^(offline|[a-z0-9][a-z0-9._-]*\/[^\s,]+(,[a-z0-9][a-z0-9._-]*\/[^\s,]+)*)$/i;
+
 /** Every setting, once. What CONTRACT's Environment section names is here; so is the flag that beats it. */
 export const SETTINGS = {
   data: setting(path(), {
@@ -165,11 +167,11 @@ export const SETTINGS = {
     description: "folders that data tools may read",
   }),
 
-  model: setting(optional(matching(/^(offline|[a-z0-9][a-z0-9._-]*\/\S+)$/i, "offline, or provider/model")), {
+  model: setting(optional(matching(MODELS, "offline, or provider/model; several are separated by commas")), {
     env: "ERGON_MODEL",
     group: "models",
     fallback: undefined,
-    description: "the language model",
+    description: "the language model; behind it cheaper ones, for when energy is low",
   }),
   modelUrl: setting(optional(webUrl()), {
     env: "ERGON_MODEL_URL",
@@ -195,6 +197,30 @@ export const SETTINGS = {
     group: "energy",
     fallback: 1,
     description: "units regained per idle second",
+  }),
+  energyCost: setting(decimal(0, 1000), {
+    env: "ERGON_ENERGY_COST",
+    group: "energy",
+    fallback: 2,
+    description: "units that a second of work costs",
+  }),
+  energyPause: setting(decimal(-50, 100), {
+    env: "ERGON_ENERGY_PAUSE",
+    group: "energy",
+    fallback: 10,
+    description: "below this level the sub-agent pauses",
+  }),
+  energyResume: setting(decimal(-50, 100), {
+    env: "ERGON_ENERGY_RESUME",
+    group: "energy",
+    fallback: 20,
+    description: "from this level on it goes on",
+  }),
+  energyLow: setting(choice("pause", "finish", "cancel"), {
+    env: "ERGON_ENERGY_LOW",
+    group: "energy",
+    fallback: "pause",
+    description: "what the sub-agent does then: pauses, finishes its request first, or cancels it",
   }),
 
   loopStore: setting(choice("memory", "sqlite"), {

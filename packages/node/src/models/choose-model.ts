@@ -42,8 +42,10 @@ const PROVIDERS: Readonly<Record<string, Provider>> = {
   xai: compatible("https://api.x.ai/v1", ({ xaiKey }) => xaiKey, "XAI_API_KEY"),
 };
 
+/** Of several models the first: it plans, sums up and repairs. */
 export function chooseModel(settings: ModelSettings): ModelChoice {
-  const { model, modelUrl, openaiKey } = settings;
+  const { modelUrl, openaiKey } = settings;
+  const model = settings.model?.split(",")[0];
   if (model?.toLowerCase() === "offline") return { kind: "offline", reason: "ERGON_MODEL is offline" };
   if (model === undefined && modelUrl !== undefined) {
     return {
@@ -53,6 +55,12 @@ export function chooseModel(settings: ModelSettings): ModelChoice {
   }
   if (model === undefined && openaiKey === undefined) return { kind: "offline", reason: "ERGON_MODEL is not set" };
   return chooseService(model ?? DEFAULT_MODEL, settings);
+}
+
+/** Those behind the first, each cheaper than the one before: conversations take them when energy is low. */
+export function chooseCheaperModels(settings: ModelSettings): readonly Exclude<ModelChoice, { kind: "offline" }>[] {
+  const [, ...cheaper] = settings.model?.split(",") ?? [];
+  return cheaper.map((id) => chooseService(id, settings));
 }
 
 /** The service behind a `provider/model`: a chat model's or an embedder's. */

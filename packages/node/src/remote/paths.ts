@@ -1,4 +1,12 @@
-import { accessError, hubError, LoopNotFoundError, SessionId, storeError } from "@ergon/core";
+import {
+  accessError,
+  ConversationId,
+  hubError,
+  LoopNotFoundError,
+  noConversation,
+  SessionId,
+  storeError,
+} from "@ergon/core";
 import { TokenName } from "../tokens/token-book.ts";
 
 /*
@@ -30,4 +38,9 @@ export function serverPath(serverId: string): string {
   // What URLs make of "." and ".." is another place.
   if (/^\.{0,2}$/.test(serverId)) throw hubError("server_not_found", `There is no MCP server "${serverId}".`);
   return `/servers/${encodeURIComponent(serverId)}`;
+}
+
+export function conversationPath(id: string): string {
+  if (!ConversationId.safeParse(id).success) throw noConversation(id);
+  return `/conversations/${encodeURIComponent(id)}`;
 }

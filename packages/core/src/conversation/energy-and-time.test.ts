@@ -1,0 +1,187 @@
+import { afterEach, describe, expect, it } from "vitest";
+import { ADA, call, createMindWorld, type MindWorld } from "../../testing/mind-world.ts";
+import { createSimulatedClock, type SimulatedClock } from "../../testing/simulated-clock.ts";
+import type { PauseMode, SubAgent } from "../hub/sub-agent.ts";
+import type { ChatModel } from "../ports/chat-model.ts";
+import type { SubAgentMessage } from "../schema/hub.ts";
+import type { MindDeps } from "./mind.ts";
+
+const worlds: MindWorld[] = [];
+afterEach(async () => {
+  for (const { close } of worlds.splice(0)) await close();
+});
+
+async function withTime(replies: readonly (readonly [text: string, seconds: number])[], more: Partial<MindDeps> = {}) {
+  const clock = createSimulatedClock();
+  const made = await createMindWorld({ clock, models: [timedModel(clock, replies)], ...more });
+  worlds.push(made);
+  const stateOf = async (id: string): Promise<string> =>
+    (await made.mind.conversations.read({ owner: ADA, id })).conversation.state;
+  const level = async (): Promise<number> => (await made.mind.conversations.energy()).level;
+  return { ...made, clock, stateOf, level, pass: (seconds: number) => pass(clock, seconds) };
+}
+
+describe("energy and time", () => {
+  it("reminds by snoozing: it comes back by itself, and not before its time", async () => {
+    const { say, stateOf, answers, story, pass, mind } = await withTime([
+      [call("snooze_conversation", { minutes: 30, reason: "tell them about the tea" }), 1],
+      [call("respond", { content: "Your tea is ready." }), 1],
+    ]);
+    const id = await say("Remind me of the tea in half an hour");
+    await pass(60);
+    expect(await stateOf(id)).toBe("snoozed");
+    expect(mind.status()).toMatchObject({ snoozed: 1, waiting: 0 });
+    await pass(28 * 60);
+    expect(await answers(id)).toEqual([]);
+    await pass(2 * 60);
+    expect(await stateOf(id)).toBe("answered");
+    expect(await answers(id)).toEqual(["Your tea is ready."]);
+    expect((await story(id)).flatMap((body) => (body.kind === "note" ? [body.text] : []))).toEqual([
+      expect.stringContaining("Snoozed for 30 minutes") as string,
+      expect.stringContaining("tell them about the tea") as string,
+    ]);
+  });
+
+  it("answers a message that comes while it is snoozed, and still reminds", async () => {
+    const { say, answers, pass } = await withTime([
+      [call("snooze_conversation", { minutes: 10, reason: "tea" }), 1],
+      [call("respond", { content: "Yes, I am here." }), 1],
+      [call("respond", { content: "Tea!" }), 1],
+    ]);
+    const id = await say("Remind me");
+    await pass(60);
+    await say("Are you there?", { conversationId: id });
+    await pass(60);
+    expect(await answers(id)).toEqual(["Yes, I am here."]);
+    await pass(10 * 60);
+    expect(await answers(id)).toEqual(["Yes, I am here.", "Tea!"]);
+  });
+
+  it("charges two units a second, gains one a second while idle, and waits until a step can be paid", async () => {
+    const { say, stateOf, level, pass, answers, store, world } = await withTime([
+      [call("think", { thought: "Long." }), 45],
+      [call("think", { thought: "Longer." }), 30],
+      [call("respond", { content: "Done." }), 5],
+    ]);
+    const id = await say("A hard one");
+    await pass(44);
+    expect(await stateOf(id)).toBe("working");
+    await pass(2);
+    expect(await level()).toBeLessThan(12);
+    // The first call cost 90: the next is expected to cost as much, and at most 50 are asked for.
+    expect(await stateOf(id)).toBe("waiting_for_energy");
+    await pass(38);
+    expect(await stateOf(id)).toBe("waiting_for_energy");
+    await pass(36);
+    expect(await answers(id)).toEqual([]);
+    await pass(300);
+    expect(await answers(id)).toEqual(["Done."]);
+    await pass(200);
+    expect(await level()).toBe(100);
+    expect(await store.readLevel()).toBe(100);
+    // From full to full again: the ledger's rows come to nothing, exactly.
+    const { units, rows } = await world.store.readEnergy({});
+    expect({ units: Math.abs(Math.round(units * 1e6)), many: rows > 5 }).toEqual({ units: 0, many: true });
+  });
+
+  it("goes on once the level is there that was waited for", async () => {
+    const { say, stateOf, pass, answers } = await withTime([
+      [call("await_energy", { level: 95 }), 20],
+      [call("respond", { content: "Rested." }), 1],
+    ]);
+    const id = await say("Take your time");
+    await pass(25);
+    expect(await stateOf(id)).toBe("waiting_for_energy");
+    await pass(20);
+    expect(await answers(id)).toEqual([]);
+    await pass(30);
+    expect(await answers(id)).toEqual(["Rested."]);
+  });
+
+  it("leads the sub-agent: starts and stops it, drains its energy and its news, pauses it when energy is critical", async () => {
+    const agent = scriptedSubAgent();
+    const { level, pass, say, world, close } = await withTime([["Noted.", 1]], { subAgent: agent });
+    worlds.splice(0);
+    expect(agent.calls).toEqual(["start"]);
+    agent.work(30, { type: "status_update", requestId: "r1", data: { progress: 40 } });
+    await pass(1);
+    expect(await level()).toBeLessThan(72);
+    agent.work(65, { type: "completion", requestId: "r1", data: { added: "memory" } });
+    await pass(1);
+    expect(agent.calls).toEqual(["start", "pause:pause"]);
+    await pass(8);
+    expect(agent.calls).toEqual(["start", "pause:pause"]);
+    await pass(20);
+    expect(agent.calls).toEqual(["start", "pause:pause", "resume"]);
+    await say("What is new?");
+    await pass(30);
+    const told = await world.store.readEvents({ afterSeq: 0, owner: ADA, limit: 1_000 });
+    expect(told.filter(({ type }) => type === "subagent-progressed").map(({ data }) => data["kind"])).toEqual([
+      "status_update",
+      "completion",
+    ]);
+    await close();
+    expect(agent.calls.at(-1)).toBe("stop");
+  });
+});
+
+/** Answers after that many simulated seconds; the last reply stays. */
+function timedModel(clock: SimulatedClock, replies: readonly (readonly [string, number])[]): ChatModel {
+  let asked = 0;
+  return {
+    id: "timed/model",
+    generate: async ({ signal }) => {
+      const [text, seconds] = replies[Math.min(asked, replies.length - 1)] ?? ["", 0];
+      asked += 1;
+      await clock.sleep(seconds * 1_000, signal);
+      return { text, model: "timed/model", usage: { inputTokens: 1, outputTokens: 1 }, truncated: false };
+    },
+  };
+}
+
+/** Time goes on only when nothing is left to do at its moment. */
+async function pass(clock: SimulatedClock, seconds: number): Promise<void> {
+  const state = { over: false };
+  clock.after(seconds * 1_000, () => (state.over = true));
+  for (;;) {
+    for (let turn = 0; turn < 5; turn += 1) await new Promise((resolve) => setTimeout(resolve, 0));
+    if (state.over) return;
+    clock.jump();
+  }
+}
+
+function scriptedSubAgent(): SubAgent & {
+  readonly calls: string[];
+  readonly work: (units: number, message: SubAgentMessage) => void;
+} {
+  const calls: string[] = [];
+  let spent = 0;
+  const messages: SubAgentMessage[] = [];
+  let tell: () => void = () => undefined;
+  return {
+    calls,
+    work: (units, message) => {
+      spent += units;
+      messages.push(message);
+      tell();
+    },
+    start: () => void calls.push("start"),
+    stop: async () => void calls.push("stop"),
+    pause: (how: PauseMode) => void calls.push(`pause:${how}`),
+    resume: () => void calls.push("resume"),
+    sendRequest: async ({ id }) => id,
+    getStatus: () => undefined,
+    cancelRequest: () => false,
+    pollMessages: () => messages.splice(0),
+    getSubAgentEnergyConsumption: () => {
+      const units = spent;
+      spent = 0;
+      return units;
+    },
+    hasActiveWork: () => false,
+    onNews: (listener) => {
+      tell = listener;
+      return () => (tell = () => undefined);
+    },
+  };
+}

@@ -1,0 +1,67 @@
+import { wantsSomething } from "../memory/conversation-store.ts";
+import type { ConversationRecord } from "../schema/conversation.ts";
+import type { OpenWait } from "../schema/session.ts";
+import { type Candidate, pickNext } from "./pick.ts";
+
+/** A conversation that wants something, with what only this process knows of it. */
+export type Live = {
+  record: ConversationRecord;
+  /** A step is under way. */
+  active?: AbortController | undefined;
+  /** Its work waits for a person. */
+  waiting?: readonly OpenWait[] | undefined;
+  /** Its work may have gone on since the step began. */
+  isFreed: boolean;
+  /** After trouble it is left alone until then. */
+  notBeforeMs: number;
+  troubles: number;
+  passedOver: number;
+};
+
+export type LiveConversations = {
+  readonly get: (id: string) => Live | undefined;
+  readonly all: () => Iterable<Live>;
+  readonly size: () => number;
+  readonly working: () => number;
+  /** Takes a record as it is now; forgets it when it wants nothing any more. */
+  readonly put: (record: ConversationRecord) => void;
+  /** Of those that are ready; the others have been passed over once more. */
+  readonly pick: (isReady: (live: Live) => boolean) => Live | undefined;
+  readonly focus: (id: string) => void;
+};
+
+export function createLiveConversations(): LiveConversations {
+  const live = new Map<string, Live>();
+  let focused: string | undefined;
+  return {
+    get: (id) => live.get(id),
+    all: () => live.values(),
+    size: () => live.size,
+    working: () => [...live.values()].filter(({ active }) => active !== undefined).length,
+    put: (record) => {
+      const known = live.get(record.id);
+      if (known !== undefined) known.record = record;
+      if (!wantsSomething(record) && known?.active === undefined) live.delete(record.id);
+      else if (known === undefined && wantsSomething(record))
+        live.set(record.id, { record, isFreed: false, notBeforeMs: 0, troubles: 0, passedOver: 0 });
+    },
+    pick: (isReady) => {
+      const ready: (Candidate & { readonly one: Live })[] = [];
+      for (const one of live.values()) {
+        const { pending, id, updatedAt } = one.record;
+        if (!isReady(one)) continue;
+        const { since = updatedAt, steps = 0 } = pending ?? {};
+        ready.push({ id, since, steps, passedOver: one.passedOver, one });
+      }
+      const picked = pickNext(ready, focused);
+      if (picked === undefined) return undefined;
+      for (const { one } of ready) one.passedOver += 1;
+      picked.one.passedOver = 0;
+      if (picked.id === focused) focused = undefined;
+      return picked.one;
+    },
+    focus: (id) => {
+      focused = id;
+    },
+  };
+}

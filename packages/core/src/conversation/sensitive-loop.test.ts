@@ -1,0 +1,213 @@
+import { afterEach, describe, expect, it } from "vitest";
+import { ADA, call, createMindWorld, type MindWorld } from "../../testing/mind-world.ts";
+import { createScriptedModel, type ScriptedReply } from "../../testing/scripted-model.ts";
+import { MAX_STEPS } from "./choose-next.ts";
+
+const worlds: MindWorld[] = [];
+afterEach(async () => {
+  for (const { close } of worlds.splice(0)) await close();
+});
+
+async function withModel(...replies: readonly (ScriptedReply | string)[]) {
+  const model = createScriptedModel(replies);
+  const made = await createMindWorld({ models: [model], replenishPerSecond: 0 });
+  worlds.push(made);
+  return { ...made, model };
+}
+
+describe("the sensitive loop", () => {
+  it("thinks, calls a tool, and answers with what it found", async () => {
+    const { say, settled, story, model, mind } = await withModel(
+      call("think", { thought: "I should look it up." }),
+      call("probe::echo", { value: 42 }),
+      call("respond", { content: "It is 42." }),
+    );
+    const id = await say("What is it?");
+    expect(await settled(id)).toMatchObject({
+      state: "answered",
+      answers: 1,
+      thoughts: [{ text: "I should look it up." }],
+    });
+    expect(await story(id)).toMatchObject([
+      { kind: "message", content: "What is it?" },
+      { kind: "thought" },
+      { kind: "call", tool: "probe::echo" },
+      { kind: "result", success: true, text: "42" },
+      { kind: "response", content: "It is 42.", by: "scripted/model" },
+    ]);
+    expect(model.requests[2]?.messages[1]?.content).toContain('"output": "42"');
+    const { conversation } = await mind.conversations.read({ owner: ADA, id });
+    const { level } = await mind.conversations.energy();
+    expect(100 - level).toBeCloseTo(conversation.energySpent, 6);
+  });
+
+  it("answers without a model through the offline planner, and says so once", async () => {
+    const made = await createMindWorld();
+    worlds.push(made);
+    const id = await made.say("please call probe::echo");
+    expect(await made.settled(id)).toMatchObject({ state: "answered" });
+    const [first = ""] = await made.answers(id);
+    expect(first).toContain("No model is configured");
+    await made.say("colour the bicycle purple", { conversationId: id });
+    await expect.poll(() => made.answers(id)).toHaveLength(2);
+    expect((await made.answers(id))[1]).not.toContain("No model is configured");
+  });
+
+  it("takes plain words for an answer, and gives what it cannot read back to the model", async () => {
+    const { say, settled, answers, story } = await withModel('{"tool": "respond", "args": {"con', "Just words.");
+    const id = await say("Hello");
+    await settled(id);
+    expect(await answers(id)).toEqual(["Just words."]);
+    expect(await story(id)).toMatchObject([
+      {},
+      { kind: "result", success: false, text: expect.stringContaining("no whole JSON") as string },
+      {},
+    ]);
+  });
+
+  it("gives a tool's failure back to the model, and stops a call that fails again and again", async () => {
+    const failing = call("probe::fail");
+    const { say, settled, story, answers } = await withModel(failing);
+    const id = await say("Try it");
+    await settled(id);
+    const done = await story(id);
+    expect(done.filter(({ kind }) => kind === "call")).toHaveLength(2);
+    expect(done.filter((body) => body.kind === "result" && /not made again/.test(body.text))).toHaveLength(1);
+    expect(await answers(id)).toEqual([expect.stringMatching(/same arguments again and again/) as string]);
+  });
+
+  it("refuses tools that are not there and arguments that do not fit, with what is wrong", async () => {
+    const { say, settled, story } = await withModel(
+      call("probe::ecko", {}),
+      call("snooze_conversation", { minutes: 1441, reason: "x" }),
+      call("respond", { content: "Sorry." }),
+    );
+    const id = await say("Hello");
+    await settled(id);
+    expect(await story(id)).toMatchObject([
+      {},
+      { kind: "result", success: false, text: expect.stringContaining('Did you mean "probe::echo"') as string },
+      { kind: "result", success: false, text: expect.stringContaining("minutes") as string },
+      { kind: "response" },
+    ]);
+  });
+
+  it("comes to an end when a model never answers", async () => {
+    const { say, settled, answers, model } = await withModel(call("think", { thought: "Hm." }));
+    const id = await say("Hello");
+    expect(await settled(id)).toMatchObject({ thoughts: expect.objectContaining({ length: 5 }) as unknown });
+    expect(model.requests).toHaveLength(MAX_STEPS);
+    expect(await answers(id)).toEqual([expect.stringContaining(`${String(MAX_STEPS)} steps`) as string]);
+  });
+
+  it("goes on with a follow-up that came while it was answering", async () => {
+    const { say, answers, settled } = await withModel(
+      { kind: "text", text: call("respond", { content: "One." }), delayMs: 300 },
+      call("respond", { content: "Two." }),
+    );
+    const id = await say("First");
+    await expect.poll(async () => (await settled(id)).state).toBe("answered");
+    await say("Second", { conversationId: id });
+    await expect.poll(() => answers(id)).toEqual(["One.", "Two."]);
+  });
+
+  it("takes a message once, however often it is sent, and knows owners apart", async () => {
+    const { mind, settled } = await withModel(call("respond", { content: "Hi." }));
+    const { conversations } = mind;
+    const first = await conversations.post({ owner: ADA, content: "Hello", messageId: "m-1" });
+    expect(await conversations.post({ owner: ADA, content: "Hello", messageId: "m-1" })).toEqual(first);
+    await settled(first.conversationId);
+    expect((await conversations.read({ owner: ADA, id: first.conversationId })).conversation.messages).toBe(1);
+    const foreign = { owner: "eve", id: first.conversationId };
+    await expect(conversations.read(foreign)).rejects.toMatchObject({ code: "conversation_not_found" });
+    await expect(conversations.end({ ...foreign, reason: "x" })).rejects.toMatchObject({
+      code: "conversation_not_found",
+    });
+    await expect(
+      conversations.post({ owner: "eve", content: "x", conversationId: first.conversationId }),
+    ).rejects.toMatchObject({ code: "conversation_not_found" });
+    await expect(conversations.post({ owner: ADA, content: "x", conversationId: "nope" })).rejects.toMatchObject({
+      code: "conversation_not_found",
+    });
+    await expect(conversations.post({ owner: ADA, content: "  " })).rejects.toMatchObject({ code: "input_invalid" });
+  });
+
+  it("ends a conversation with a reason, and takes no more for it", async () => {
+    const { say, settled, mind } = await withModel(call("end_conversation", { reason: "All done." }));
+    const id = await say("Bye");
+    expect(await settled(id)).toMatchObject({ state: "ended", ended: { reason: "All done." } });
+    await expect(say("One more", { conversationId: id })).rejects.toMatchObject({ code: "conversation_ended" });
+    await expect(mind.conversations.end({ owner: ADA, id, reason: "x" })).rejects.toMatchObject({
+      code: "conversation_ended",
+    });
+  });
+
+  it("lets messages wait while the model is down, says so, and answers when it is back", async () => {
+    const { say, mind, settled, answers } = await withModel(
+      { kind: "status", status: 503 },
+      call("respond", { content: "Back again." }),
+    );
+    const id = await say("Hello?");
+    await expect
+      .poll(async () => (await mind.conversations.read({ owner: ADA, id })).conversation.state)
+      .toBe("waiting_for_model");
+    expect(mind.status().degraded).toEqual([expect.stringContaining("cannot be asked since") as string]);
+    expect(await settled(id)).toMatchObject({ state: "answered" });
+    expect(await answers(id)).toEqual(["Back again."]);
+    expect(mind.status().degraded).toEqual([]);
+  });
+
+  it("turns to another conversation when the model says so, and only to one of the same person", async () => {
+    const order: string[] = [];
+    const replies = new Map([
+      ["First", [call("select_conversation", { conversationId: "nobody" }), call("respond", { content: "1" })]],
+      ["Second", [call("respond", { content: "2" })]],
+    ]);
+    const made = await createMindWorld({
+      models: [
+        {
+          id: "choosy/model",
+          generate: async ({ messages }) => {
+            const prompt = messages.at(-1)?.content ?? "";
+            const who = /<message>\n(\w+)/.exec(prompt)?.[1] ?? "";
+            order.push(who);
+            const other = /"conversationId": "(conv_\w+)",\s+"title": "Second"/.exec(prompt)?.[1];
+            const text = (replies.get(who)?.shift() ?? "").replace("nobody", other ?? "nobody");
+            return { text, model: "choosy/model", usage: { inputTokens: 1, outputTokens: 1 }, truncated: false };
+          },
+        },
+      ],
+    });
+    worlds.push(made);
+    const id = await made.say("First");
+    await made.settled(id);
+    expect(order).toEqual(["First", "First"]);
+    expect(await made.story(id)).toMatchObject([
+      {},
+      { kind: "result", success: false, text: expect.stringContaining("no other open conversation") as string },
+      { content: "1" },
+    ]);
+  });
+
+  it("refuses a conversation more than may wait, and takes follow-ups all the same", async () => {
+    const made = await createMindWorld({
+      models: [createScriptedModel([{ kind: "silence" }])],
+      maxWanting: 2,
+    });
+    worlds.push(made);
+    const id = await made.say("One");
+    await made.say("Two");
+    await expect(made.say("Three")).rejects.toMatchObject({ code: "conversations_full", retryable: true });
+    expect(await made.say("More of one", { conversationId: id })).toBe(id);
+  });
+
+  it("tells what happened once, as events and ledger rows of the conversation's session", async () => {
+    const { say, settled, world } = await withModel(call("respond", { content: "Hi." }));
+    const id = await say("Hello");
+    await settled(id);
+    const events = async () =>
+      (await world.store.readEvents({ afterSeq: 0, sessionId: id, limit: 100 })).map(({ type }) => type);
+    await expect.poll(events).toContain("response-sent");
+    expect((await events()).filter((type) => type === "message-received" || type === "response-sent")).toHaveLength(2);
+  });
+});

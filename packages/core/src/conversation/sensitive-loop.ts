@@ -1,0 +1,413 @@
+/*
+ * Spec 5's sensitive loop: decides which conversation gets effort now, and spends energy on it. What a step is, it leaves
+ * to take-step; what is written and charged, to the pool; tools to the engine.
+ *
+ * L1  A cycle does not wait: it drains the sub-agent, begins steps, and rests. Steps run beside it, a few at once, one for
+ *     each conversation at most.
+ * L2  It wakes at once when a message comes, a step ends, or the sub-agent has news; else when something is due.
+ * L3  Everything that it decides by is in the store; a process that dies leaves nothing that the next one does not find.
+ * L4  A step begins only when the pool covers what it is expected to cost.
+ * L5  The sub-agent works only while the loop runs, and pauses while energy is critical.
+ */
+import { type ErgonError, isErgonError, toErgonError } from "../errors/ergon-error.ts";
+import { isoTime } from "../ports/clock.ts";
+import type { ConversationStore } from "../ports/conversation-store.ts";
+import type { Logger } from "../ports/logger.ts";
+import type { StateStore } from "../ports/state-store.ts";
+import type { ConversationRecord, ConversationState, MindStatus } from "../schema/conversation.ts";
+import type { Json, JsonObject } from "../schema/json.ts";
+import type { OpenWait } from "../schema/session.ts";
+import type { PauseMode, SubAgent } from "../hub/sub-agent.ts";
+import { createCycleTimes } from "./cycle-times.ts";
+import { createLiveConversations, type Live } from "./live-conversations.ts";
+import { answered, type Happened, woken } from "./progress.ts";
+import { createServerNotes } from "./server-notes.ts";
+import { expectedUnits, type StepDeps, type Stepped, takeStep } from "./take-step.ts";
+import { createTeller, type Teller } from "./teller.ts";
+
+/** Steps under way at once. */
+const MAX_ACTIVE_STEPS = 4;
+const MAX_WANTING = 10_000;
+/** Even with nothing due it looks this often: clocks are set, and timers are only so exact. */
+const MAX_REST_MS = 60_000;
+const SUB_AGENT_POLL_MS = 1_000;
+/** A conversation whose step fails for reasons of our own is tried this often, then told. */
+const MAX_TROUBLES = 5;
+const TROUBLE_PAUSE_MS = 2_000;
+const OTHERS_SHOWN = 5;
+const NEWS_KEPT = 20;
+/** A server's fall is told in so many conversations. */
+const MAX_NOTED = 100;
+
+export type LoopEnergy = {
+  /** Below this the sub-agent pauses; from `resumeAt` on it goes on. */
+  readonly pauseAt: number;
+  readonly resumeAt: number;
+  readonly whenLow: PauseMode;
+};
+
+export const DEFAULT_LOOP_ENERGY: LoopEnergy = { pauseAt: 10, resumeAt: 20, whenLow: "pause" };
+
+export type SensitiveLoopDeps = StepDeps & {
+  readonly conversations: ConversationStore;
+  readonly state: Pick<StateStore, "commit" | "readCursor" | "watch">;
+  readonly teller?: Teller;
+  readonly engine: Parameters<typeof createTeller>[0]["engine"];
+  readonly logger: Logger;
+  /** Whose the pool's own rows are. */
+  readonly owner: string;
+  readonly subAgent?: SubAgent;
+  readonly energy?: LoopEnergy;
+  /** Conversations that may want something at once; a message for one more is refused. */
+  readonly maxWanting?: number;
+};
+
+export type SensitiveLoop = {
+  /** Takes up what is owed and goes on until `stop`. */
+  readonly start: () => Promise<void>;
+  /** Begins nothing more; steps under way are left where they stand, and the next process finds them. */
+  readonly stop: () => Promise<void>;
+  /** A conversation was written by somebody else: a message came, a person ended it. */
+  readonly notice: (record: ConversationRecord) => void;
+  /** Resolves once what happened so far has been told, or cannot be. */
+  readonly told: () => Promise<void>;
+  readonly isFull: () => boolean;
+  readonly stateOf: (record: ConversationRecord) => {
+    readonly state: ConversationState;
+    readonly waiting?: readonly OpenWait[];
+  };
+  readonly status: () => MindStatus;
+  /** Told after each change that anybody made. */
+  readonly onChange: (listener: (record: ConversationRecord) => void) => () => void;
+};
+
+export function createSensitiveLoop(deps: SensitiveLoopDeps): SensitiveLoop {
+  const { conversations, regulator, pool, shelf, health, clock, logger, subAgent, owner } = deps;
+  const { maxWanting = MAX_WANTING } = deps;
+  const { pauseAt, resumeAt, whenLow } = deps.energy ?? DEFAULT_LOOP_ENERGY;
+  const teller = deps.teller ?? createTeller(deps);
+  const live = createLiveConversations();
+  const steps = new Set<Promise<void>>();
+  const listeners = new Set<(record: ConversationRecord) => void>();
+  const stopping = new AbortController();
+  const times = createCycleTimes();
+  const serverNote = createServerNotes();
+  let stopResting: () => void = () => undefined;
+  let wokenAtMs: number | undefined;
+  let isRunning = false;
+  let isPaused = false;
+  let untold: string | undefined;
+  let news: readonly Json[] = [];
+  let cycles: Promise<void> | undefined;
+  let unwatch: readonly (() => void)[] = [];
+
+  return {
+    start: async () => {
+      for (const record of await conversations.wanting(maxWanting)) live.put(record);
+      await tell();
+      unwatch = [
+        deps.state.watch((events) => {
+          for (const { sessionId = "", type, data } of events) {
+            if (FREES.has(type)) freed(sessionId);
+            if (type === "server-changed") noteServer(data);
+          }
+        }),
+        ...(subAgent === undefined ? [] : [subAgent.onNews(() => wakeUp())]),
+      ];
+      isRunning = true;
+      subAgent?.start();
+      cycles = run();
+    },
+    stop: async () => {
+      if (cycles === undefined) return;
+      isRunning = false;
+      for (const stop of unwatch) stop();
+      stopping.abort();
+      for (const { active } of live.all()) active?.abort();
+      wakeUp();
+      await Promise.all([cycles, subAgent?.stop(), ...steps]);
+      drainSubAgent();
+      await pool.flush("now");
+      await tell();
+    },
+    notice: (record) => {
+      const known = live.get(record.id);
+      if (record.ended !== undefined) known?.active?.abort();
+      live.put(record);
+      changed(record);
+      wakeUp();
+    },
+    told: tell,
+    isFull: () => live.size() >= maxWanting,
+    stateOf,
+    status: () => {
+      const all = [...live.all()];
+      return {
+        running: isRunning,
+        waiting: all.filter(({ record, active }) => active === undefined && record.pending !== undefined).length,
+        working: live.working(),
+        snoozed: all.filter(({ record }) => record.snooze !== undefined).length,
+        planner: shelf.models.map(({ id }) => id).join(", ") || "offline",
+        wakeMs: times.summary(),
+        degraded: degraded(),
+      };
+    },
+    onChange: (listener) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+  };
+
+  function wakeUp(): void {
+    wokenAtMs ??= clock.monotonic();
+    stopResting();
+  }
+
+  async function run(): Promise<void> {
+    while (!stopping.signal.aborted) {
+      let restMs = SUB_AGENT_POLL_MS;
+      try {
+        restMs = cycle();
+      } catch (thrown) {
+        logger.error({ error: toErgonError(thrown, "loop_failed").toJSON() }, "A cycle of the loop failed.");
+      }
+      if (wokenAtMs !== undefined) times.add(clock.monotonic() - wokenAtMs);
+      wokenAtMs = undefined;
+      await rest(restMs);
+    }
+  }
+
+  function cycle(): number {
+    drainSubAgent();
+    for (const one of live.all()) if (isDue(one)) begin(one, () => wakeSnoozed(one.record.id));
+    void pool.flush("due").then((isWritten) => (isWritten || untold !== undefined ? tell() : undefined));
+    while (live.working() < MAX_ACTIVE_STEPS) {
+      const picked = live.pick(isReady);
+      if (picked === undefined) break;
+      begin(picked, (signal) => step(picked, signal));
+    }
+    return restFor();
+  }
+
+  async function rest(ms: number): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    stopResting = resolve;
+    const stop = clock.after(ms, resolve);
+    if (!stopping.signal.aborted && wokenAtMs === undefined) await promise;
+    stop();
+  }
+
+  function restFor(): number {
+    const now = clock.now();
+    const waits = [MAX_REST_MS];
+    const { level, reserved, replenishPerSecond } = regulator.state();
+    for (const one of live.all()) {
+      const { active, record, waiting, notBeforeMs } = one;
+      const quietMs = notBeforeMs - clock.monotonic();
+      if (record.snooze !== undefined && active === undefined)
+        waits.push(Math.max(quietMs, Date.parse(record.snooze.until) - now));
+      if (active !== undefined || waiting !== undefined || !isOwed(record)) continue;
+      const lacking = neededFor(record, level) - level;
+      if (quietMs > 0) waits.push(quietMs);
+      else if (lacking > 0 && replenishPerSecond > 0 && reserved === 0)
+        waits.push((lacking / replenishPerSecond) * 1_000);
+    }
+    const [tryMs, flushMs] = [health.nextTryMs(), pool.flushInMs()];
+    if (tryMs !== undefined && tryMs > clock.monotonic()) waits.push(tryMs - clock.monotonic());
+    if (flushMs !== undefined) waits.push(flushMs);
+    if (subAgent?.hasActiveWork() === true || untold !== undefined) waits.push(SUB_AGENT_POLL_MS);
+    return Math.max(MIN_REST_MS, Math.ceil(Math.min(...waits)));
+  }
+
+  function isReady(one: Live): boolean {
+    const { record, active, waiting, notBeforeMs } = one;
+    if (active !== undefined || waiting !== undefined || !isOwed(record)) return false;
+    if (notBeforeMs > clock.monotonic()) return false;
+    if (record.work === undefined && !modelIsThere()) return false;
+    const { level, reserved } = regulator.state();
+    return level - reserved >= neededFor(record, level);
+  }
+
+  function neededFor(record: ConversationRecord, level: number): number {
+    const expected = Math.min(MAX_NEEDED, expectedUnits(deps, record, level));
+    return Math.max(LEAST_LEVEL, expected, record.awaitsEnergy ?? 0);
+  }
+
+  function modelIsThere(): boolean {
+    return shelf.models.length === 0 || shelf.models.some(({ id }) => health.isAvailable(id));
+  }
+
+  function isDue({ record, active, notBeforeMs }: Live): boolean {
+    if (active !== undefined || record.snooze === undefined || notBeforeMs > clock.monotonic()) return false;
+    return Date.parse(record.snooze.until) <= clock.now();
+  }
+
+  function begin(one: Live, work: (signal: AbortSignal) => Promise<void>): void {
+    const controller = new AbortController();
+    one.active = controller;
+    const running = work(controller.signal)
+      .then(
+        () => {
+          one.troubles = 0;
+        },
+        (thrown: unknown) => troubled(one, toErgonError(thrown, "turn_failed")),
+      )
+      .finally(() => {
+        one.active = undefined;
+        steps.delete(running);
+        live.put(one.record);
+        wakeUp();
+      });
+    steps.add(running);
+  }
+
+  async function step(one: Live, signal: AbortSignal): Promise<void> {
+    one.isFreed = false;
+    const stepped: Stepped = await takeStep(deps, one.record, { others: othersOf(one.record), news, signal });
+    // A person may have answered in the very moment.
+    if (stepped.kind === "waits" && !one.isFreed) one.waiting = stepped.waiting;
+    if (stepped.kind === "left" && !signal.aborted) one.notBeforeMs = clock.monotonic() + TROUBLE_PAUSE_MS;
+    if (stepped.kind !== "kept" || stepped.record === undefined) return;
+    if (stepped.focus !== undefined) live.focus(stepped.focus);
+    one.record = stepped.record;
+    changed(stepped.record);
+  }
+
+  async function wakeSnoozed(id: string): Promise<void> {
+    const kept = await pool.commit(id, (record) => woken(record, isoTime(clock)), { signal: stopping.signal });
+    if (kept === undefined) return;
+    const one = live.get(id);
+    if (one !== undefined) one.record = kept;
+    changed(kept);
+  }
+
+  /** Trouble that is ours and no model's or tool's: tried again, and in the end said. */
+  async function troubled(one: Live, error: ErgonError): Promise<void> {
+    const { record } = one;
+    one.troubles += 1;
+    one.notBeforeMs = clock.monotonic() + TROUBLE_PAUSE_MS * one.troubles;
+    if (stopping.signal.aborted) return;
+    logger.warn({ conversationId: record.id, error: error.toJSON() }, "A step of a conversation failed.");
+    if (one.troubles < MAX_TROUBLES || error.retryable) return;
+    const content = `I could not go on with this: ${error.message}`;
+    const said = (now: ConversationRecord, level: number) =>
+      answered(now, { content, by: "ergon", seen: now.lastMessage, level, at: isoTime(clock) });
+    try {
+      const kept = await pool.commit(record.id, said, { signal: stopping.signal });
+      if (kept !== undefined) one.record = kept;
+      one.troubles = 0;
+      if (kept !== undefined) changed(kept);
+    } catch (thrown) {
+      logger.error({ error: toErgonError(thrown, "turn_failed").toJSON() }, "It could not even be said.");
+    }
+  }
+
+  function drainSubAgent(): void {
+    if (subAgent === undefined) return;
+    const units = subAgent.getSubAgentEnergyConsumption();
+    if (units > 0) regulator.consumeEnergy(units, { cause: "subagent" });
+    const messages = subAgent.pollMessages();
+    if (messages.length > 0) {
+      news = [...messages.map((message) => message as unknown as Json).reverse(), ...news].slice(0, NEWS_KEPT);
+      const at = isoTime(clock);
+      const events = messages.map(({ type, requestId, data }) => {
+        return { type: "subagent-progressed", at, data: { kind: type, requestId, data } } as const;
+      });
+      deps.state.commit({ sessionId: "", owner, events }).catch(notTold);
+    }
+    const level = regulator.getEnergy();
+    if (!isPaused && level < pauseAt) {
+      isPaused = true;
+      subAgent.pause(whenLow);
+    } else if (isPaused && level >= resumeAt) {
+      isPaused = false;
+      subAgent.resume();
+    }
+  }
+
+  function freed(sessionId: string): void {
+    const one = live.get(sessionId);
+    if (one === undefined) return;
+    one.isFreed = true;
+    one.waiting = undefined;
+    wakeUp();
+  }
+
+  /** A line in each conversation that is being answered. */
+  function noteServer(data: JsonObject): void {
+    const text = serverNote(data);
+    if (text === undefined) return;
+    const told = [...live.all()].filter(({ record }) => record.pending !== undefined).slice(0, MAX_NOTED);
+    for (const { record } of told) {
+      const noted = (now: ConversationRecord): Happened => ({ record: now, entries: [{ kind: "note", text }] });
+      pool
+        .commit(record.id, noted, { signal: stopping.signal })
+        .then((kept) => (kept === undefined ? undefined : changed(kept)), notTold);
+    }
+  }
+
+  function changed(record: ConversationRecord): void {
+    for (const listener of listeners) listener(record);
+    void tell();
+  }
+
+  async function tell(): Promise<void> {
+    try {
+      await teller.tell();
+      untold = undefined;
+    } catch (thrown) {
+      notTold(thrown);
+    }
+  }
+
+  function notTold(thrown: unknown): void {
+    if (isErgonError(thrown) && thrown.code === "store_closed") return;
+    untold = toErgonError(thrown, "store_unavailable").message;
+    logger.warn({ error: toErgonError(thrown, "store_unavailable").toJSON() }, "What happened was not told yet.");
+  }
+
+  function othersOf({ id, owner: whose }: ConversationRecord) {
+    return [...live.all()]
+      .filter(({ record }) => record.owner === whose && record.id !== id && record.pending !== undefined)
+      .slice(0, OTHERS_SHOWN)
+      .map(({ record }) => ({ conversationId: record.id, title: record.title }));
+  }
+
+  function stateOf(record: ConversationRecord): ReturnType<SensitiveLoop["stateOf"]> {
+    const one = live.get(record.id);
+    if (record.ended !== undefined) return { state: "ended" };
+    if (one?.active !== undefined) return { state: "working" };
+    if (one?.waiting !== undefined) return { state: "waiting_for_person", waiting: one.waiting };
+    if (!isOwed(record)) return { state: record.snooze === undefined ? "answered" : "snoozed" };
+    if (record.work === undefined && !modelIsThere()) return { state: "waiting_for_model" };
+    const { level, reserved } = regulator.state();
+    const covered = level - reserved >= neededFor(record, level);
+    return { state: covered || !isRunning ? "waiting" : "waiting_for_energy" };
+  }
+
+  function degraded(): string[] {
+    const trouble = pool.trouble() ?? untold;
+    return [...health.sentences(), ...(trouble === undefined ? [] : [`Nothing can be written: ${trouble}`])];
+  }
+}
+
+/** An answer or a result is owed. */
+function isOwed({ pending, work, ended }: ConversationRecord): boolean {
+  return ended === undefined && (pending !== undefined || work !== undefined);
+}
+
+/** A step that is dearer than this begins all the same: the pool never has much more. */
+const MAX_NEEDED = 50;
+/** With less than this nothing begins. */
+const LEAST_LEVEL = 0.1;
+const MIN_REST_MS = 1;
+
+/** After these a run that waited for a person may have gone on. */
+const FREES = new Set<string>([
+  "session-resumed",
+  "session-completed",
+  "session-failed",
+  "session-cancelled",
+  "approval-decided",
+  "correction-applied",
+]);

@@ -1,0 +1,66 @@
+import { createMind, type Mind, type MindDeps } from "../src/conversation/mind.ts";
+import { createMemoryConversationStore } from "../src/memory/conversation-store.ts";
+import { createHashEmbedder } from "../src/memory/hash-embedder.ts";
+import { silentLogger } from "../src/memory/logger.ts";
+import type { ConversationStore } from "../src/ports/conversation-store.ts";
+import type { Conversation, EntryBody } from "../src/schema/conversation.ts";
+import { createEngineWorld, type EngineWorld } from "./engine/engine-world.ts";
+
+export const ADA = "ada";
+
+/** A mind on a real engine, whose model tests script. */
+export type MindWorld = {
+  readonly mind: Mind;
+  readonly world: EngineWorld;
+  readonly store: ConversationStore;
+  /** Says something and gives the conversation's id. */
+  readonly say: (content: string, more?: { conversationId?: string; energyBudget?: number }) => Promise<string>;
+  readonly settled: (id: string) => Promise<Conversation>;
+  /** What was said and done, oldest first. */
+  readonly story: (id: string) => Promise<readonly EntryBody[]>;
+  readonly answers: (id: string) => Promise<readonly string[]>;
+  readonly close: () => Promise<void>;
+};
+
+export async function createMindWorld(
+  given: Partial<MindDeps> & { readonly world?: EngineWorld } = {},
+): Promise<MindWorld> {
+  const world = given.world ?? createEngineWorld();
+  const store = given.store ?? createMemoryConversationStore();
+  const mind = await createMind({
+    store,
+    state: world.store,
+    engine: world.engine,
+    registry: world.registry,
+    models: [],
+    embedder: createHashEmbedder(),
+    clock: world.clock,
+    ids: world.ids,
+    logger: silentLogger,
+    owner: ADA,
+    ...given,
+  });
+  await mind.start();
+  const { conversations } = mind;
+  const story = async (id: string): Promise<readonly EntryBody[]> =>
+    (await conversations.read({ owner: ADA, id })).history.map(({ body }) => body);
+  return {
+    mind,
+    world,
+    store,
+    say: async (content, more = {}) => (await conversations.post({ owner: ADA, content, ...more })).conversationId,
+    settled: (id) => conversations.settled({ owner: ADA, id, timeoutMs: 20_000 }),
+    story,
+    answers: async (id) => (await story(id)).flatMap((body) => (body.kind === "response" ? [body.content] : [])),
+    close: async () => {
+      await mind.stop();
+      await world.close();
+      await store.close();
+    },
+  };
+}
+
+/** How a scripted model calls a tool. */
+export function call(tool: string, args: Readonly<Record<string, unknown>> = {}): string {
+  return JSON.stringify({ tool, args });
+}
