@@ -56,6 +56,8 @@ export {
   SubAgentStatus,
 } from "./schema/hub.ts";
 export { Login, OAuthSettings } from "./schema/login.ts";
+export { GivenAnswer, MAX_QUESTIONS, Question } from "./schema/question.ts";
+export { isSecretField } from "./schema/secret-field.ts";
 export {
   copyJson,
   Json,

@@ -1,4 +1,4 @@
-import type { Json, JsonObject, OpenWait } from "@ergon/core";
+import { isSecretField, type Json, type JsonObject, type OpenWait } from "@ergon/core";
 import type { ElicitRequestFormParams } from "@modelcontextprotocol/server";
 
 export type AnswerForm = {
@@ -33,7 +33,6 @@ function formOf(properties: Readonly<Record<string, unknown>>, required: readonl
   return { type: "object", properties: properties as AnswerForm["schema"]["properties"], required: [...required] };
 }
 
-const SECRET = /passw(or)?d|passphrase|secret|credential|token|(api|private|access|signing)[-_ ]?key|\bpin\b/i;
 const PLAIN_TYPES = new Set(["string", "number", "integer", "boolean"]);
 const FORMATS = new Set(["email", "uri", "date", "date-time"]);
 const KEPT = ["type", "title", "description", "default", "enum", "minimum", "maximum", "minLength", "maxLength"];
@@ -41,9 +40,8 @@ const KEPT = ["type", "title", "description", "default", "enum", "minimum", "max
 function fieldOf(name: string, given: unknown): JsonObject | undefined {
   if (typeof given !== "object" || given === null || Array.isArray(given)) return undefined;
   const schema = given as JsonObject;
-  const { type, title, description, format, writeOnly, enum: choices } = schema;
-  const isSecret = [name, title, description].some((text) => typeof text === "string" && SECRET.test(text));
-  if (isSecret || writeOnly === true || format === "password") return undefined;
+  const { type, format, enum: choices } = schema;
+  if (isSecretField(name, schema)) return undefined;
   if (typeof type !== "string" || !PLAIN_TYPES.has(type)) return undefined;
   if (choices !== undefined && !(type === "string" && isTextList(choices))) return undefined;
   const field = Object.fromEntries(KEPT.flatMap((key) => (schema[key] === undefined ? [] : [[key, schema[key]]])));

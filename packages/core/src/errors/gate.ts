@@ -14,6 +14,7 @@ export const GATE_ERROR_CODES = [
   "approval_expired",
   "tool_changed",
   "outcome_unknown",
+  "input_required",
   "cancelled",
 ] as const;
 export type GateErrorCode = (typeof GATE_ERROR_CODES)[number];

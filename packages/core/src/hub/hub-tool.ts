@@ -46,7 +46,7 @@ export type HubTool = {
   readonly invoke: (args: ToolArgs, run: HubRun) => Promise<unknown>;
 };
 
-type HubRun = Pick<ToolRun, "signal" | "progress"> & { readonly sessionId?: string };
+type HubRun = Pick<ToolRun, "signal" | "progress" | "answers"> & { readonly sessionId?: string };
 
 /** A server's tool as the gate calls it. */
 export function hubTool(name: string, listed: ListedTool, source: HubToolSource): HubTool {
@@ -148,6 +148,7 @@ async function callServer(called: Called, args: ToolArgs, run: HubRun): Promise<
     args,
     signal: run.signal,
     onProgress: run.progress,
+    ...(run.answers === undefined ? {} : { answers: run.answers }),
     ...(source.config.timeoutMs === undefined ? {} : { timeoutMs: source.config.timeoutMs }),
   };
   try {

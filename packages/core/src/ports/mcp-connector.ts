@@ -1,5 +1,6 @@
 import type { MCPServerConfig } from "../schema/hub.ts";
 import type { JsonObject, JsonSchema } from "../schema/json.ts";
+import type { GivenAnswer } from "../schema/question.ts";
 
 /*
  * Connections to MCP servers, behind one type: how a server is started or reached, which protocol it speaks and how it is
@@ -9,7 +10,8 @@ import type { JsonObject, JsonSchema } from "../schema/json.ts";
  * M2  A server that falls is tried again for as long as it is wanted; after `stop` it never comes back.
  * M3  Its tools stay listed while it is down.
  * M4  A call is sent at most once. One that was not sent fails with `server_down` or `server_busy`; one that was sent and
- *     whose answer never came with `answer_lost`; one that the server refused with `server_refused`.
+ *     whose answer never came with `answer_lost`; one that the server refused with `server_refused`; one that it cannot
+ *     answer before a person has answered it with `input_required` and the question.
  */
 export type McpConnector = {
   readonly open: (server: OpenServer) => McpConnection;
@@ -65,6 +67,8 @@ export type McpCall = {
   readonly args: Readonly<Record<string, unknown>>;
   readonly signal?: AbortSignal;
   readonly timeoutMs?: number;
+  /** What a person has answered to what the server asked. Absent: nobody can be asked, and questions are declined. */
+  readonly answers?: readonly GivenAnswer[];
   readonly onProgress?: (update: { readonly fraction?: number; readonly message?: string }) => void;
 };
 

@@ -1,5 +1,6 @@
 import { errorValue, isErgonError, toErgonError, type ErrorValue } from "../errors/ergon-error.ts";
 import { jsonProblem } from "../schema/json.ts";
+import { Question } from "../schema/question.ts";
 import type { AllowedCall } from "./call.ts";
 
 type Called = Pick<AllowedCall, "toolId" | "effects">;
@@ -15,6 +16,13 @@ export function failureOf(call: Called, thrown: unknown): ErrorValue {
     const isTyped = isErgonError(error) && thrown === error;
     if (isTyped && error.code === "outcome_unknown" && call.effects === "once") {
       return errorValue("outcome_unknown", cut(error.message), { details: detailsOf(call, error.details) });
+    }
+    if (isTyped && error.code === "input_required") {
+      const question = Question.safeParse(error.details);
+      const isBounded = JSON.stringify(error.details ?? null).length <= MAX_ERROR_DETAILS;
+      if (question.success && isBounded) {
+        return errorValue("input_required", cut(error.message), { details: question.data });
+      }
     }
     const message = error.message === "" ? `"${call.toolId}" failed and did not say why.` : cut(error.message);
     return errorValue("tool_failed", message, {

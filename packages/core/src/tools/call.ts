@@ -5,6 +5,7 @@ import type { BlobRef } from "../schema/blob.ts";
 import type { EnergyRow } from "../schema/energy.ts";
 import type { NewEvent } from "../schema/event.ts";
 import type { Json, JsonObject } from "../schema/json.ts";
+import type { GivenAnswer } from "../schema/question.ts";
 import type { Effects } from "../schema/tool.ts";
 import type { PendingBlob } from "./offload.ts";
 import type { Infrastructure, ProgressUpdate, ToolBlobs, ToolContext } from "./tool.ts";
@@ -69,6 +70,8 @@ export type InvokeOptions = {
   readonly logger?: Logger;
   /** Where the tool puts and finds bytes, by the caller's rights. */
   readonly blobs?: ToolBlobs;
+  /** What a person has answered to questions of this call. Absent: nobody can be asked. */
+  readonly answers?: readonly GivenAnswer[];
 };
 
 /** What a call leaves for its caller's commit; the gate itself writes nothing. */

@@ -148,6 +148,7 @@ export function createInvoke(deps: InvokeDeps): (call: AllowedCall, options: Inv
         return noted(options.blobs ?? NO_BLOBS, state.put);
       },
       dataRoots: deps.dataRoots,
+      ...(options.answers === undefined ? {} : { answers: options.answers }),
     };
   }
 

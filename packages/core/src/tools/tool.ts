@@ -4,6 +4,7 @@ import type { Logger } from "../ports/logger.ts";
 import type { ISandboxService } from "../ports/sandbox.ts";
 import type { BlobRef } from "../schema/blob.ts";
 import type { JsonObject, JsonSchema } from "../schema/json.ts";
+import type { GivenAnswer } from "../schema/question.ts";
 import type { Effects, ToolSummary } from "../schema/tool.ts";
 
 /**
@@ -91,6 +92,8 @@ export type ToolRun = {
   readonly blobs: ToolBlobs;
   /** The folders whose files data tools may read, the first one first. */
   readonly dataRoots: readonly string[];
+  /** What a person has answered to this call's questions (`input_required`). Absent: nobody can be asked. */
+  readonly answers?: readonly GivenAnswer[];
 };
 
 /** Both throw `not_available` where the caller keeps no blobs. */

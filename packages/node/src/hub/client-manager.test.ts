@@ -123,7 +123,7 @@ describe("MCPClientManager", () => {
     ]);
     const [bad, fine, lost, off] = manager.getServerStatus();
     expect(bad).toMatchObject({ state: "down", connected: false, errors: [expect.stringContaining("no licence")] });
-    expect(fine).toMatchObject({ state: "ready", connected: true, toolCount: 7, errors: [] });
+    expect(fine).toMatchObject({ state: "ready", connected: true, toolCount: 8, errors: [] });
     expect(lost?.errors.join()).toContain('"no-such-program" was not found');
     expect(off).toMatchObject({ state: "disabled", connected: false });
   });

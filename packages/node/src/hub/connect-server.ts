@@ -3,8 +3,6 @@
  */
 import type {
   Client,
-  ElicitRequest,
-  ElicitResult,
   PriorDiscovery,
   StreamableHTTPClientTransportOptions,
   Transport,
@@ -16,6 +14,7 @@ import type { ServerLogin } from "./auth/server-login.ts";
 import type { Guard } from "./guard.ts";
 import { takeBareResults } from "./bare-results.ts";
 import { createPipeTransport } from "./pipe-transport.ts";
+import type { Elicit } from "./questions.ts";
 import { sameOriginFetch } from "./same-origin-fetch.ts";
 import type { ServerLog } from "./server-log.ts";
 import { startServerProcess, type ServerCommand } from "./server-process.ts";
@@ -37,8 +36,7 @@ export type ConnectionOptions = {
   readonly onToolsChanged: () => void;
   /** Told before any call under way fails for it. */
   readonly onClosed: () => void;
-  /** Asks a person for what a server wants to know. Absent where there is nobody to ask. */
-  readonly elicit?: (request: ElicitRequest["params"], signal: AbortSignal) => Promise<ElicitResult>;
+  readonly elicit: Elicit;
 };
 
 /** `legacy` servers begin with `initialize`; the others say at each request what is spoken. */
@@ -143,7 +141,7 @@ async function greet(
   const client = new sdk.Client(
     { name: CLIENT_NAME, version: "0.1.0" },
     {
-      capabilities: elicit === undefined ? {} : { elicitation: { form: { applyDefaults: true }, url: {} } },
+      capabilities: { elicitation: { form: { applyDefaults: true }, url: {} } },
       versionNegotiation: { mode: "auto", probe: { timeoutMs: probeTimeoutMs(options) } },
       inputRequired: { maxRounds: MAX_INPUT_ROUNDS },
       listMaxPages: MAX_LIST_PAGES,
@@ -156,9 +154,7 @@ async function greet(
       },
     },
   );
-  if (elicit !== undefined) {
-    client.setRequestHandler("elicitation/create", (request, context) => elicit(request.params, context.mcpReq.signal));
-  }
+  client.setRequestHandler("elicitation/create", (request, context) => elicit(request.params, context.mcpReq.signal));
   takeBareResults(transport);
   const closed = new Promise<string>((resolve) => {
     client.onclose = () => {

@@ -1,12 +1,15 @@
 import { hubError, type Logger, type LoginStore, type MCPServerConfig, type McpConnector } from "@ergon/core";
 import { createServerLogin, type LoginDesk, type ServerLogin } from "./auth/server-login.ts";
 import { createCallSlots, HUB_SLOTS } from "./call-slots.ts";
-import type { ConnectionOptions, ServerAddress } from "./connect-server.ts";
+import type { ServerAddress } from "./connect-server.ts";
 import { createGuard } from "./guard.ts";
 import { hideInText, hideInValue } from "./hide-secrets.ts";
+import type { Elicit } from "./questions.ts";
 import { createServerConnection } from "./server-connection.ts";
 
-export type ConnectorDeps = Pick<ConnectionOptions, "elicit"> & {
+export type ConnectorDeps = {
+  /** Somebody who is there to answer what servers ask. Without, a call ends with the question. */
+  readonly elicit?: Elicit;
   readonly logger: Logger;
   /** Without one, servers that want a login are refused what they want. */
   readonly logins?: LoginStore;

@@ -22,9 +22,11 @@ import { callFailure } from "./call-failure.ts";
 import { createCallSlots, SERVER_SLOTS, type CallSlots } from "./call-slots.ts";
 import { connectServer, type ConnectionOptions, type ServerEra, type ServerLink } from "./connect-server.ts";
 import { listTools } from "./list-tools.ts";
+import { createQuestions, type Elicit } from "./questions.ts";
 import { createServerLog } from "./server-log.ts";
 
-export type ServerConnectionDeps = Pick<ConnectionOptions, "address" | "guard" | "login" | "elicit"> & {
+export type ServerConnectionDeps = Pick<ConnectionOptions, "address" | "guard" | "login"> & {
+  readonly elicit?: Elicit;
   readonly serverId: string;
   readonly timeoutMs?: number;
   readonly redact: (text: string) => string;
@@ -51,6 +53,7 @@ export function createServerConnection(deps: ServerConnectionDeps): McpConnectio
   const { serverId, logger, onChange } = deps;
   const log = createServerLog(deps.redact);
   const slots = createCallSlots(`The server "${serverId}"`, SERVER_SLOTS);
+  const questions = createQuestions({ serverId, note: log.add, present: deps.elicit });
   const errors: string[] = [];
   let state: ConnectionState = "configured";
   let tools: readonly ListedTool[] = [];
@@ -129,7 +132,7 @@ export function createServerConnection(deps: ServerConnectionDeps): McpConnectio
 
   /** Connected until it throws, which says why it is over. */
   async function serve(signal: AbortSignal, cameUp: () => void): Promise<void> {
-    const { address, guard, login, elicit } = deps;
+    const { address, guard, login } = deps;
     const timeoutMs = deps.timeoutMs ?? START_TIMEOUT_MS;
     let refresh: () => void = () => undefined;
     const made = await connectServer({
@@ -140,9 +143,9 @@ export function createServerConnection(deps: ServerConnectionDeps): McpConnectio
       timeoutMs,
       onToolsChanged: () => refresh(),
       onClosed: fell,
+      elicit: questions.elicit,
       ...(era === undefined ? {} : { era }),
       ...(login === undefined ? {} : { login }),
-      ...(elicit === undefined ? {} : { elicit }),
     });
     link = made;
     era = made.era;
@@ -231,14 +234,14 @@ export function createServerConnection(deps: ServerConnectionDeps): McpConnectio
       await link?.close().catch(() => undefined);
       await living;
     },
-    call: async ({ name, args, signal, timeoutMs, onProgress }) => {
+    call: async ({ signal, ...request }) => {
       const freeHub = await deps.hubSlots.take(signal);
       try {
         const free = await slots.take(signal);
         try {
           if (state === "starting") await tried.promise;
           signal?.throwIfAborted();
-          return await send(connected(), { name, args, signal, timeoutMs, onProgress });
+          return await send(connected(), { signal, ...request });
         } finally {
           free();
         }
@@ -249,21 +252,21 @@ export function createServerConnection(deps: ServerConnectionDeps): McpConnectio
   };
 
   async function send({ client }: ServerLink, request: Request): Promise<McpResult> {
-    const { name, args, signal, timeoutMs, onProgress } = request;
+    const { name, args, signal, timeoutMs, answers, onProgress } = request;
     try {
-      const result = await client.callTool(
-        { name, arguments: { ...args } },
-        {
-          timeout: timeoutMs ?? deps.timeoutMs ?? CALL_TIMEOUT_MS,
-          maxTotalTimeout: MAX_CALL_MS,
-          resetTimeoutOnProgress: true,
-          ...(signal === undefined ? {} : { signal }),
-          ...(onProgress === undefined
-            ? {}
-            : { onprogress: (progress) => onProgress(deps.redactValue(progressUpdate(progress))) }),
-        },
-      );
-      return deps.redactValue({ ...result, isError: result.isError === true });
+      return await questions.during(answers, async () => {
+        const result = await client.callTool(
+          { name, arguments: { ...args } },
+          {
+            timeout: timeoutMs ?? deps.timeoutMs ?? CALL_TIMEOUT_MS,
+            maxTotalTimeout: MAX_CALL_MS,
+            resetTimeoutOnProgress: true,
+            ...(signal === undefined ? {} : { signal }),
+            ...(onProgress === undefined ? {} : { onprogress: (progress) => onProgress(deps.redactValue(progressUpdate(progress))) }),
+          },
+        );
+        return deps.redactValue({ ...result, isError: result.isError === true });
+      });
     } catch (thrown) {
       if (signal?.aborted === true) throw thrown;
       throw callFailure(thrown, { serverId, redact: deps.redact });
@@ -271,9 +274,7 @@ export function createServerConnection(deps: ServerConnectionDeps): McpConnectio
   }
 }
 
-type Request = Pick<McpCall, "name" | "args"> & {
-  readonly [Key in "signal" | "timeoutMs" | "onProgress"]: McpCall[Key] | undefined;
-};
+type Request = Omit<McpCall, "signal"> & { readonly signal: AbortSignal | undefined };
 
 function progressUpdate({ progress, total, message }: Progress): { fraction?: number; message?: string } {
   return {
