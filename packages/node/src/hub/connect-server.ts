@@ -11,6 +11,7 @@ import type * as sdkTypes from "@modelcontextprotocol/client";
 import { hubError, isErgonError, type ErgonError } from "@ergon/core";
 import { authorizedFetch } from "./auth/authorized-fetch.ts";
 import type { ServerLogin } from "./auth/server-login.ts";
+import { fencedCommand, type ServerAccess } from "./fenced-command.ts";
 import type { Guard } from "./guard.ts";
 import { takeBareResults } from "./bare-results.ts";
 import { createPipeTransport } from "./pipe-transport.ts";
@@ -20,7 +21,7 @@ import type { ServerLog } from "./server-log.ts";
 import { startServerProcess, type ServerCommand } from "./server-process.ts";
 
 export type ServerAddress =
-  | ({ readonly kind: "command" } & ServerCommand)
+  | ({ readonly kind: "command"; readonly access?: ServerAccess } & ServerCommand)
   | { readonly kind: "url"; readonly url: string; readonly headers: Readonly<Record<string, string>> };
 
 export type ConnectionOptions = {
@@ -79,7 +80,8 @@ async function attempt(sdk: Sdk, options: ConnectionOptions, era: ServerEra | un
   const { address, signal, timeoutMs } = options;
   signal.throwIfAborted();
   if (address.kind === "command") {
-    const server = await startServerProcess(address, options.guard);
+    const command = address.access === undefined ? address : await fencedCommand(address, address.access);
+    const server = await startServerProcess(command, options.guard);
     server.stderr.setEncoding("utf8").on("data", (text: string) => options.log.add(text));
     const transport = createPipeTransport(server, sdk.parseJSONRPCMessage);
     // A server that hangs at its start answers nobody, and is not waited for.

@@ -55,8 +55,12 @@ function loginOf({ id, url, headers = {}, oauth }: MCPServerConfig, deps: Connec
   });
 }
 
-function addressOf({ id, command, args = [], env = {}, cwd, url, headers = {} }: MCPServerConfig): ServerAddress {
-  if (command !== undefined) return { kind: "command", command, args, env, ...(cwd === undefined ? {} : { cwd }) };
+function addressOf(config: MCPServerConfig): ServerAddress {
+  const { id, command, args = [], env = {}, cwd, access, url, headers = {} } = config;
+  if (command !== undefined) {
+    const limits = { ...(cwd === undefined ? {} : { cwd }), ...(access === undefined ? {} : { access }) };
+    return { kind: "command", command, args, env, ...limits };
+  }
   if (url !== undefined) return { kind: "url", url, headers };
   const message = `The server "${id}" has neither a command nor a url.`;
   throw hubError("server_config_invalid", message, { details: { serverId: id } });

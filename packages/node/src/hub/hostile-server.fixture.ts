@@ -1,5 +1,6 @@
 // A server that misbehaves as its first argument says, over raw pipes: what the SDK would not let a server do, this does.
-import { existsSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { connect } from "node:net";
 import { createInterface } from "node:readline";
 
 type Message = {
@@ -19,6 +20,7 @@ const tool = (name: string, description = `The tool ${name}.`) => ({
 let tools = ["echo", "crash", "silent", "huge", "flood", "change", "whoami", "ask"].map((name) => tool(name));
 
 if (kind === "reads") tools.push({ ...tool("crash_once"), annotations: { readOnlyHint: true } });
+if (kind === "probes") tools.push(...["read", "write", "reach"].map((name) => tool(name)));
 if (kind === "exits") {
   process.stderr.write(`${detail === "" ? "no licence" : detail}\n`);
   process.exit(7);
@@ -87,10 +89,27 @@ function call(id: Message["id"], name: string, args: Record<string, unknown>): v
     case "ask":
       asked.set(`question-${String(id)}`, id);
       return send({ id: `question-${String(id)}`, method: "elicitation/create", params: args });
+    case "read":
+      return attempt(id, () => readFileSync(String(args["path"]), "utf8"));
+    case "write":
+      return attempt(id, () => writeFileSync(String(args["path"]), "written"));
+    case "reach":
+      connect(Number(args["port"]), "127.0.0.1")
+        .once("connect", () => answer(id, { content: [{ type: "text", text: "reached" }] }))
+        .once("error", (error) => answer(id, { content: [{ type: "text", text: error.message }], isError: true }));
+      return;
     case "whoami":
       return answer(id, { content: [{ type: "text", text: String(process.pid) }] });
     default:
       return answer(id, { content: [{ type: "text", text: JSON.stringify(args) }] });
+  }
+}
+
+function attempt(id: Message["id"], work: () => string | void): void {
+  try {
+    answer(id, { content: [{ type: "text", text: work() ?? "done" }] });
+  } catch (thrown) {
+    answer(id, { content: [{ type: "text", text: String(thrown) }], isError: true });
   }
 }
 

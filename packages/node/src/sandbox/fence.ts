@@ -39,13 +39,7 @@ export function findFence(path: string = process.env["PATH"] ?? ""): Fence | und
 export function fenced({ bwrap, changesUser }: Fence, wish: Fenced): { command: string; args: readonly string[] } {
   const { command, files, env, scratchMb, limits, passedFile } = wish;
   const args = [
-    "--unshare-all",
-    "--unshare-user",
-    "--disable-userns",
-    "--die-with-parent",
-    "--new-session",
-    "--cap-drop",
-    "ALL",
+    ...APART,
     "--uid",
     String(NOBODY),
     "--gid",
@@ -84,8 +78,19 @@ export function fenced({ bwrap, changesUser }: Fence, wish: Fenced): { command: 
   return { command: "setpriv", args: [...user, ...args] };
 }
 
+/** No network, no other processes, no rights, and an end with whoever started it. */
+export const APART = [
+  "--unshare-all",
+  "--unshare-user",
+  "--disable-userns",
+  "--die-with-parent",
+  "--new-session",
+  "--cap-drop",
+  "ALL",
+];
+
 /** Programs and libraries of the machine; where they are links into /usr, the same links. */
-function systemFolders(): readonly string[] {
+export function systemFolders(): readonly string[] {
   const links = ["/bin", "/lib", "/lib64"].flatMap((path) => {
     const entry = lstatSync(path, { throwIfNoEntry: false });
     if (entry === undefined) return [];
@@ -96,7 +101,7 @@ function systemFolders(): readonly string[] {
   return ["--ro-bind", "/usr", "/usr", ...links, ...choices];
 }
 
-function isExecutable(path: string): boolean {
+export function isExecutable(path: string): boolean {
   try {
     accessSync(path, constants.X_OK);
     return true;

@@ -11,7 +11,7 @@ import { type Fence, fenced, findFence } from "./fence.ts";
 import { SYSTEM_PYTHON } from "./launch.ts";
 
 /** What a profile is made of here, or why there is none. */
-type Found = { readonly fence: Fence } | { readonly missing: string };
+export type Found = { readonly fence: Fence } | { readonly missing: string };
 
 export type Profiles = {
   readonly list: () => Promise<readonly SandboxProfile[]>;
@@ -56,7 +56,8 @@ export function createProfiles(find: () => Fence | undefined = findFence): Profi
       if (profile === "default") return undefined;
       const looked = await look(profile);
       if ("fence" in looked) return looked.fence;
-      const message = `The sandbox profile "${profile}" cannot be had here: ${looked.missing}`;
+      const elsewhere = process.platform === "linux" ? "" : " Name a service on Linux with ERGON_SANDBOX_URL.";
+      const message = `The sandbox profile "${profile}" cannot be had here: ${looked.missing}${elsewhere}`;
       throw sandboxError("sandbox_profile_unavailable", message, { details: { profile } });
     },
   };
@@ -67,9 +68,8 @@ function described(name: SandboxProfileName, found?: Found): SandboxProfile {
   return { name, languages: [...LANGUAGES[name]], available: missing === undefined, note: missing ?? NOTES[name] };
 }
 
-async function lookForFence(find: () => Fence | undefined): Promise<Found> {
-  if (process.platform !== "linux")
-    return { missing: "it needs Linux. Name a service on Linux with ERGON_SANDBOX_URL." };
+export async function lookForFence(find: () => Fence | undefined): Promise<Found> {
+  if (process.platform !== "linux") return { missing: "it needs Linux." };
   const fence = find();
   if (fence === undefined) {
     return { missing: "it needs bubblewrap. Install it: apt-get install bubblewrap, or dnf install bubblewrap." };

@@ -38,7 +38,12 @@ export function expandServer(
       ...(privateKey === undefined ? {} : { privateKey }),
     }),
   });
-  const { command, args, env, url, headers, oauth, cwd } = config;
+  const expandAccess = ({ read, write, ...rest }: NonNullable<MCPServerConfig["access"]>): typeof access => ({
+    ...rest,
+    ...(read === undefined ? {} : { read: read.map(expand) }),
+    ...(write === undefined ? {} : { write: write.map(expand) }),
+  });
+  const { command, args, env, url, headers, oauth, cwd, access } = config;
   const expanded: MCPServerConfig = {
     ...config,
     ...(command === undefined ? {} : { command: expand(command) }),
@@ -48,6 +53,7 @@ export function expandServer(
     ...(headers === undefined ? {} : { headers: expandAll(headers) }),
     ...(oauth === undefined ? {} : { oauth: expandOAuth(oauth) }),
     ...(cwd === undefined ? {} : { cwd: expand(cwd) }),
+    ...(access === undefined ? {} : { access: expandAccess(access) }),
   };
   const names = [...missing].map((name) => `\${${name}}`).join(", ");
   const problem = `Its configuration needs ${names}, and the environment does not have ${missing.size === 1 ? "it" : "them"}.`;

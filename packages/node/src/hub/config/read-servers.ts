@@ -77,6 +77,10 @@ const OneServer = MCPServerConfig.extend({
     path: ["url"],
     error: "A url begins with http: or https:.",
   })
+  .refine(({ url, access }) => url === undefined || access === undefined, {
+    path: ["access"],
+    error: 'A server with a "url" runs elsewhere; "access" is for servers with a "command".',
+  })
   .transform((server) => ({ ...server, name: server.name ?? server.id }));
 
 type Note = (path: readonly (string | number)[], message: string) => void;
