@@ -1,5 +1,6 @@
 import { statSync } from "node:fs";
 import { type SandboxProfile, toErgonError } from "@ergon/core";
+import { limitedAccessMissing } from "@ergon/node";
 import type { App } from "./app.ts";
 import { describeProblem } from "./output/note-problems.ts";
 
@@ -17,6 +18,8 @@ export type Diagnosis = {
   readonly model: { readonly kind: "offline" | "model" | "broken"; readonly detail: string };
   /** The ways to run foreign code; none when the service that was named does not answer. */
   readonly sandbox: readonly SandboxProfile[];
+  /** Whether servers can be started with limited access, and what is missing where they cannot. */
+  readonly limitedAccess: { readonly available: boolean; readonly note: string };
   readonly settings: App["settings"]["entries"];
   /** Everything that is wrong, as sentences. */
   readonly problems: readonly string[];
@@ -60,9 +63,15 @@ export async function diagnose(app: App, version: string): Promise<Diagnosis> {
     dataRoots: app.dataRoots,
     model: describeModel(app.model),
     sandbox: sandbox.profiles,
+    limitedAccess: await lookAtAccess(),
     settings: app.settings.entries,
     problems,
   };
+}
+
+async function lookAtAccess(): Promise<Diagnosis["limitedAccess"]> {
+  const missing = await limitedAccessMissing();
+  return { available: missing === undefined, note: missing ?? 'servers with an "access" start behind bubblewrap' };
 }
 
 function isFolder(path: string): boolean {

@@ -458,9 +458,9 @@ function addServers(program: Command, run: Run): void {
     run(async (context) => start(await import("./commands/servers.ts"), context));
   const list = () => command((commands, context) => commands.listServers(context));
   const servers = group(program, "servers", "the MCP servers that Ergon is a client of", {
-    words: ["list", "add", "remove", "test", "approve", "import", "stats", "search"],
+    words: ["list", "add", "remove", "test", "approve", "login", "logout", "import", "stats", "search"],
     usage:
-      "[list | add <id> | remove <id> | test <id> | approve <id> | import <file> | search <words> | stats] [options]",
+      "[list | add <id> | remove <id> | test <id> | approve <id> | login <id> | logout <id> | import <file> | search <words> | stats] [options]",
     plain: list,
   });
   servers.command("list").description("list the servers with how they are").action(list);
@@ -495,6 +495,16 @@ function addServers(program: Command, run: Run): void {
   byId("remove", "stop a server and take it out of the configuration");
   byId("test", "start a server once and say what it has; exit 1 when it cannot be reached");
   byId("approve", "let a server start that was found in the working folder");
+  const byLogin = (name: "login" | "logout", description: string) =>
+    servers
+      .command(name)
+      .argument("<id>", "the server's id")
+      .description(description)
+      .action((id: string) =>
+        run(async (context) => (await import("./commands/servers-login.ts"))[`${name}Server`](context, id)),
+      );
+  byLogin("login", "log in at a remote server with a browser; prints the address to open");
+  byLogin("logout", "forget the login at a remote server");
   servers
     .command("import")
     .argument("<file>", "a configuration of Claude, Cursor or VS Code")

@@ -67,7 +67,8 @@ export {
   TokenName,
 } from "./tokens/token-book.ts";
 export { openFileLoginStore } from "./hub/auth/file-login-store.ts";
-export { openRedirectListener, type RedirectListener } from "./hub/auth/redirect-listener.ts";
+export { logIn } from "./hub/auth/log-in.ts";
+export { limitedAccessMissing } from "./hub/fenced-command.ts";
 export type { LoginDesk } from "./hub/auth/server-login.ts";
 export { createMcpConnector } from "./hub/connector.ts";
 export { withAllowed, withoutServer, withServer, withServerField } from "./hub/config/edit-servers.ts";

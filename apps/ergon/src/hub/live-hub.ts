@@ -16,9 +16,9 @@ import {
 import {
   allowedServersPath,
   createMcpConnector,
-  expandServer,
   hideInValue,
   openAllowedServers,
+  openFileLoginStore,
   openInvocationLog,
   openServersFile,
   type ServersDesk,
@@ -28,6 +28,7 @@ import {
 import type { Asking } from "../asking.ts";
 import { createServersDesk } from "./servers-desk.ts";
 import { hubEvents } from "./hub-events.ts";
+import { wantedServer } from "./wanted-server.ts";
 
 /** How long somebody who asks for all tools waits for servers that have just begun to start. */
 const FIRST_PATIENCE_MS = 10_000;
@@ -77,7 +78,7 @@ export async function openLiveHub(parts: LiveHubParts): Promise<LiveHub> {
     hide: (serverId, value) => hidden.get(serverId)?.(value) ?? value,
   });
   parts.onLearned(log.usualUnits);
-  const connector = createMcpConnector({ logger });
+  const connector = createMcpConnector({ logger, logins: openFileLoginStore(parts.dataFolder) });
   const onChange = hubEvents(parts);
   const manager = new MCPClientManager({ connector, registry, clock, logger, costs, onChange, onInvoked: log.add });
   let problems: ServersFile["problems"] = [];
@@ -156,11 +157,8 @@ export async function openLiveHub(parts: LiveHubParts): Promise<LiveHub> {
     return applied;
   }
 
-  async function wanted(server: MCPServerConfig): Promise<WantedServer> {
-    const expanded = expandServer(server, environment);
-    if (config.isNamed || (await allowed.has(file.path, server))) return expanded;
-    const problem = `${file.path} was found here, not named by you. Look at what it starts, then: ergon servers approve ${server.id}`;
-    return { ...expanded, problem, needsApproval: true };
+  function wanted(server: MCPServerConfig): Promise<WantedServer> {
+    return wantedServer(server, { path: file.path, isNamed: config.isNamed, allowed, environment });
   }
 
   function everything(): Promise<void> {

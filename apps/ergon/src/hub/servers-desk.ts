@@ -83,7 +83,12 @@ export function createServersDesk(parts: DeskParts): ServersDesk {
       await parts.approvals.add(await written(serverId));
       return follow(serverId);
     },
-    test: async (serverId, signal) => tryOut(await parts.wanted(await written(serverId)), signal),
+    test: async (serverId, signal) => {
+      const test = await tryOut(await parts.wanted(await written(serverId)), signal);
+      // What can be reached now need not wait for its next try.
+      if (test.ok && manager.getServerStatus().some(({ id }) => id === serverId)) manager.wake(serverId);
+      return test;
+    },
     stats: () => parts.log.stats(),
   };
 

@@ -31,6 +31,9 @@ export function printDiagnosis(terminal: Terminal, diagnosis: Diagnosis): void {
     return [`  ${name}`, available ? languages.join(", ") : "not here", oneLine(note)];
   });
   terminal.print(profiles.length === 0 ? "  does not answer" : table(profiles, { columns }));
+  const { available, note } = diagnosis.limitedAccess;
+  heading(terminal, "Limited access of servers");
+  terminal.print(`  ${available ? "available" : "not here"}: ${oneLine(note)}`);
 
   for (const [group, settings] of grouped(diagnosis.settings)) {
     heading(terminal, `Settings: ${group}`);

@@ -18,7 +18,7 @@ const NETWORK_FILES = ["/etc/resolv.conf", "/etc/hosts", "/etc/nsswitch.conf", "
 export async function fencedCommand(
   server: ServerCommand,
   access: ServerAccess,
-  look: () => Promise<Found> = () => lookForFence(findFence),
+  look: () => Promise<Found> = lookHere,
 ): Promise<ServerCommand> {
   const found = await look();
   if ("missing" in found) {
@@ -26,6 +26,16 @@ export async function fencedCommand(
     throw hubError("server_down", message, { details: { command: server.command } });
   }
   return { ...server, command: found.fence.bwrap, args: fenceArgs(server, access) };
+}
+
+/** What keeps servers from being started with limited access here. */
+export async function limitedAccessMissing(): Promise<string | undefined> {
+  const found = await lookHere();
+  return "missing" in found ? found.missing : undefined;
+}
+
+function lookHere(): Promise<Found> {
+  return lookForFence(findFence);
 }
 
 function fenceArgs(server: ServerCommand, { read = [], write = [], network = false }: ServerAccess): string[] {

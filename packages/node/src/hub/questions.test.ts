@@ -115,7 +115,8 @@ describe("what a server asks", () => {
     const names = ["Ada", "Grace", "Edith"];
     const asked = names.map((name) => ask(connection, [{ key, input: { name } }]));
     const unanswered = questionOf(ask(connection, []));
-    expect(await Promise.all(asked)).toEqual(names.map((name) => expect.stringContaining(name)));
+    const results = await Promise.all(asked);
+    expect(results.map((result, at) => result.includes(names[at] ?? ""))).toEqual([true, true, true]);
     expect((await unanswered).key).toBe(key);
   });
 });

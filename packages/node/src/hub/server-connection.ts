@@ -262,7 +262,9 @@ export function createServerConnection(deps: ServerConnectionDeps): McpConnectio
             maxTotalTimeout: MAX_CALL_MS,
             resetTimeoutOnProgress: true,
             ...(signal === undefined ? {} : { signal }),
-            ...(onProgress === undefined ? {} : { onprogress: (progress) => onProgress(deps.redactValue(progressUpdate(progress))) }),
+            ...(onProgress === undefined
+              ? {}
+              : { onprogress: (progress) => onProgress(deps.redactValue(progressUpdate(progress))) }),
           },
         );
         return deps.redactValue({ ...result, isError: result.isError === true });

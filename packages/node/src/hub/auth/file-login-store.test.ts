@@ -21,10 +21,10 @@ describe("logins in files", () => {
     const at = folder();
     const logins = openFileLoginStore(at);
     await Promise.all([1, 2, 3].map((n) => logins.write(place, { wantedScope: String(n) })));
-    const files = readdirSync(at);
+    const files = readdirSync(join(at, "logins"));
     expect(files).toHaveLength(1);
-    expect(statSync(at).mode & 0o777).toBe(0o700);
-    expect(statSync(join(at, files[0] ?? "")).mode & 0o777).toBe(0o600);
+    expect(statSync(join(at, "logins")).mode & 0o777).toBe(0o700);
+    expect(statSync(join(at, "logins", files[0] ?? "")).mode & 0o777).toBe(0o600);
   });
 
   it.each(["{", '{"tokens":{}}', "x".repeat(MAX_LOGIN_BYTES + 1)])(
@@ -33,8 +33,8 @@ describe("logins in files", () => {
       const at = folder();
       const logins = openFileLoginStore(at);
       await logins.write(place, {});
-      const [file = ""] = readdirSync(at);
-      writeFileSync(join(at, file), text);
+      const [file = ""] = readdirSync(join(at, "logins"));
+      writeFileSync(join(at, "logins", file), text);
       await expect(logins.read(place)).rejects.toMatchObject({
         code: "login_unreadable",
         message: expect.stringContaining(file),

@@ -6,8 +6,11 @@ import { readPrivateFile, replacePrivateFile } from "../../tokens/private-file.t
 
 export const MAX_LOGIN_BYTES = 256 * 1024;
 
+const FOLDER = "logins";
+
 /** One file for each login, in a folder and of a mode that nobody else reads. */
-export function openFileLoginStore(folder: string): LoginStore {
+export function openFileLoginStore(dataFolder: string): LoginStore {
+  const folder = join(dataFolder, FOLDER);
   // An id may be any text, and is no file name.
   const pathOf = ({ serverId, url }: LoginPlace) =>
     join(
