@@ -1,6 +1,7 @@
 import type { ProposedCorrection } from "../schema/correction.ts";
 import type { ErrorRecord } from "../schema/error.ts";
 import type { JsonObject } from "../schema/json.ts";
+import type { GivenAnswer, Question } from "../schema/question.ts";
 import { encodePart, partAt } from "./ord.ts";
 
 /**
@@ -28,7 +29,13 @@ export type StepState =
       readonly message: string;
       readonly approvalId: string;
     })
-  | { readonly kind: "human"; readonly sinceMs: number; readonly message: string }
+  | (Amended & {
+      readonly kind: "human";
+      readonly sinceMs: number;
+      readonly message: string;
+      /** What a tool asks, and which attempt asked it; absent where the step itself is the question. */
+      readonly asked?: { readonly question: Question; readonly attempt: number };
+    })
   | Failed
   | Spread;
 
@@ -47,6 +54,8 @@ export type Amendment = {
   readonly toolId?: string;
   /** The visit whose idempotency key is used: the same call is made once more. */
   readonly keyOrd?: string;
+  /** What a person has answered to the call's questions. */
+  readonly answers?: readonly GivenAnswer[];
 };
 type Amended = { readonly amendment?: Amendment };
 

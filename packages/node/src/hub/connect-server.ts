@@ -157,6 +157,10 @@ async function greet(
     },
   );
   client.setRequestHandler("elicitation/create", (request, context) => elicit(request.params, context.mcpReq.signal));
+  client.fallbackRequestHandler = ({ method }) => {
+    const what = method.startsWith("sampling/") ? "lends its model to no server" : `does not answer ${method}`;
+    return Promise.reject(new sdk.ProtocolError(sdk.ProtocolErrorCode.MethodNotFound, `Ergon ${what}.`));
+  };
   takeBareResults(transport);
   const closed = new Promise<string>((resolve) => {
     client.onclose = () => {

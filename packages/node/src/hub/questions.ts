@@ -16,6 +16,7 @@ import {
   gateError,
   isSecretField,
   MAX_QUESTIONS,
+  showHidden,
   type GivenAnswer,
   type Json,
   type McpResult,
@@ -120,7 +121,8 @@ export function createQuestions({ serverId, note, present }: QuestionsDeps): Que
   }
 
   function inputRequired(question: Question): Error {
-    const message = `The server "${serverId}" asks: ${question.message}`;
+    const where = question.url === undefined ? "" : ` ${question.url}`;
+    const message = `The server "${serverId}" asks: ${showHidden(question.message)}${where}`;
     return gateError("input_required", message, { details: question });
   }
 }

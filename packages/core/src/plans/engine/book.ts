@@ -67,7 +67,13 @@ export function bookCall(state: RunState, before: Cursor, arrival: Arrival, draf
     return;
   }
   const { error } = completion;
-  const willRetry = visitPath(state.cursor, ord).at(-1)?.frame.state.kind === "backoff";
+  const next = visitPath(state.cursor, ord).at(-1)?.frame.state.kind;
+  if (next === "human") {
+    // It has not failed: it is made again with the answer. Until then nothing is set aside for it.
+    state.allowed.delete(ord);
+    return;
+  }
+  const willRetry = next === "backoff";
   note(draft, "step-failed", { stepId, toolId, position: ord, error: asJson(error), willRetry });
   if (willRetry) return;
   state.allowed.delete(ord);

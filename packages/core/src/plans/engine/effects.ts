@@ -6,6 +6,7 @@ import { toErgonError } from "../../errors/ergon-error.ts";
 import { gateError } from "../../errors/gate.ts";
 import type { ErrorRecord } from "../../schema/error.ts";
 import type { JsonObject } from "../../schema/json.ts";
+import type { GivenAnswer } from "../../schema/question.ts";
 import type { CallNeedingApproval } from "../../tools/call.ts";
 import type { AllowedCall, CheckAnswer } from "../../tools/gate.ts";
 import { ownedBlobs } from "../../tools/owned-blobs.ts";
@@ -292,6 +293,7 @@ export function createEffects({ deps, state, arrive, begun }: EffectsParts): Eff
         },
         infrastructure,
         blobs,
+        answers: effect.amendment?.answers ?? NO_ANSWERS,
         get logger() {
           return deps.logger.child({ sessionId, planId: plan.plan.planId, stepId });
         },
@@ -314,6 +316,8 @@ export function createEffects({ deps, state, arrive, begun }: EffectsParts): Eff
     });
   }
 }
+
+const NO_ANSWERS: readonly GivenAnswer[] = [];
 
 /** What is left of the session's own budget once the calls under way have cost what was reserved for them. */
 function energyLeft({ core, energySpent, allowed }: RunState): number | undefined {

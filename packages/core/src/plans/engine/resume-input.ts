@@ -5,6 +5,7 @@ import { Json } from "../../schema/json.ts";
 import type { PlanStep } from "../../schema/plan.ts";
 import type { OpenWait } from "../../schema/session.ts";
 import { compileJsonSchema } from "../../tools/json-schema/compile.ts";
+import type { Visit } from "../frames.ts";
 import type { Completion } from "../transition.ts";
 import type { PlacedWait } from "./waits.ts";
 
@@ -36,14 +37,14 @@ export function chooseWait(waits: readonly PlacedWait[], step: string | undefine
 
 /** Turns an answer into a completion, or says what is wrong with it. */
 export async function answerFor(
-  { wait, ord }: PlacedWait,
+  { wait, ord, visit }: PlacedWait,
   step: PlanStep,
   input: Json | undefined,
   atMs: number,
 ): Promise<Completion> {
   switch (wait.kind) {
     case "human":
-      return { kind: "answered", ord, atMs, input: await humanInput(step, input) };
+      return { kind: "answered", ord, atMs, input: await humanInput(step, visit, input) };
     case "error":
       return { ...errorAnswer(step, wait, input), ord, atMs };
     case "approval":
@@ -58,9 +59,15 @@ export async function answerFor(
   }
 }
 
-async function humanInput(step: PlanStep, input: Json | undefined): Promise<Json> {
-  if (step.type !== "human_in_the_loop" || step.inputSchema === undefined) return input ?? null;
-  const validate = await compileJsonSchema(step.inputSchema);
+async function humanInput(step: PlanStep, { frame }: Visit, input: Json | undefined): Promise<Json> {
+  const question = frame.state.kind === "human" ? frame.state.asked?.question : undefined;
+  // To a tool's question nothing is an answer too, if it is said: the person does not want to tell.
+  if (question !== undefined && input === null) return null;
+  // Who was sent to an address has been there.
+  if (question?.url !== undefined) return input ?? true;
+  const inputSchema = question?.inputSchema ?? (step.type === "human_in_the_loop" ? step.inputSchema : undefined);
+  if (inputSchema === undefined) return input ?? null;
+  const validate = await compileJsonSchema(inputSchema);
   const checked = validate(input ?? null);
   if (checked.ok) return checked.value as Json;
   throw planError("resume_input_invalid", `The answer to step "${step.id}" does not fit what it asks for.`, {

@@ -100,8 +100,8 @@ function waitOf(plan: IndexedPlan, frame: ListFrame, path: string, supervised: b
   const { state } = frame;
   switch (state.kind) {
     case "human": {
-      const step = stepOf(plan, frame.at) as HumanInTheLoopStep;
-      const schema = step.inputSchema === undefined ? {} : { inputSchema: step.inputSchema };
+      const { inputSchema } = state.asked?.question ?? (stepOf(plan, frame.at) as HumanInTheLoopStep);
+      const schema = inputSchema === undefined ? {} : { inputSchema };
       return { stepId: frame.at, path, kind: "human", message: state.message, since: iso(state.sinceMs), ...schema };
     }
     case "approval":

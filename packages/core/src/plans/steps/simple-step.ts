@@ -12,7 +12,7 @@ export function failMove(visit: Visit, error: ErrorRecord, atMs: number): Move {
 
 /** What stands in place of the plan's, carried from one state of a visit to the next. */
 export function amended({ frame: { state } }: Visit): { readonly amendment?: Amendment } {
-  if (state.kind === "human" || state.kind === "spread" || state.amendment === undefined) return {};
+  if (state.kind === "spread" || state.amendment === undefined) return {};
   return { amendment: state.amendment };
 }
 

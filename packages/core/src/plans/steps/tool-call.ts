@@ -1,6 +1,7 @@
 import type { ContextWrite } from "../../ports/state-store.ts";
 import type { ErrorRecord } from "../../schema/error.ts";
 import type { ToolCallStep } from "../../schema/plan.ts";
+import { MAX_QUESTIONS, Question } from "../../schema/question.ts";
 import type { Visit } from "../frames.ts";
 import { refusalOf } from "../refusal.ts";
 import type { Completion, Effect, Move, Out, StepKind } from "../transition.ts";
@@ -11,6 +12,7 @@ export const MAX_BACKOFF_MS = 3_600_000;
 
 /** The gate found another tool than the one that it had checked. */
 export const TOOL_CHANGED = "tool_changed";
+const INPUT_REQUIRED = "input_required";
 
 export function resultKey(toolId: string): string {
   return `${toolId}_result`;
@@ -43,6 +45,7 @@ function complete(step: ToolCallStep, visit: Visit, completion: Completion, out:
     case "called":
       if (state.kind !== "call") return undefined;
       if (!completion.ok && completion.error.code === TOOL_CHANGED) return checkAnew(visit);
+      if (!completion.ok && completion.error.code === INPUT_REQUIRED) return waitForAnswer(step, visit, completion);
       return completion.ok ? succeed(step, visit, out) : retryOrFail(step, visit, state.attempt, completion, out);
     case "woke":
       if (state.kind !== "backoff") return undefined;
@@ -64,9 +67,10 @@ function complete(step: ToolCallStep, visit: Visit, completion: Completion, out:
     case "reviewed":
     case "escalated":
       return settleFailure(visit, completion, step.nextStepId);
+    case "answered":
+      return callWithAnswer(visit, completion, out);
     case "evaluated":
     case "joined":
-    case "answered":
       return undefined;
   }
 }
@@ -95,6 +99,32 @@ function waitForApproval(visit: Visit, completion: Asked, out: Out): Move {
 
 type Asked = Extract<Completion, { kind: "checked"; answer: "needs_approval" }>;
 
+/** The tool has to know something first; it is called again with what a person says. */
+function waitForAnswer(step: ToolCallStep, visit: Visit, completion: CallFailed): Move {
+  const { state } = visit.frame;
+  const { error, atMs } = completion;
+  const { success, data: question } = Question.safeParse(error.details);
+  const { amendment } = amended(visit);
+  const isOver = (amendment?.answers?.length ?? 0) >= MAX_QUESTIONS;
+  if (!success || isOver || state.kind !== "call") return failFor(step, visit, completion);
+  const asked = { question, attempt: state.attempt };
+  return { to: "state", state: { kind: "human", sinceMs: atMs, message: error.message, asked, ...amended(visit) } };
+}
+
+function callWithAnswer(
+  visit: Visit,
+  { input }: Extract<Completion, { kind: "answered" }>,
+  out: Out,
+): Move | undefined {
+  const { state } = visit.frame;
+  if (state.kind !== "human" || state.asked === undefined) return undefined;
+  const { question, attempt } = state.asked;
+  const answers = [...(state.amendment?.answers ?? []), { key: question.key, input }];
+  return call(visit, attempt + 1, out, { amendment: { ...state.amendment, answers } });
+}
+
+type CallFailed = Extract<Completion, { kind: "called"; ok: false }>;
+
 /** Nothing was called: the tool is another by now, and so is the question whether it may be. */
 function checkAnew(visit: Visit): Move {
   const { amendment } = amended(visit);
@@ -104,8 +134,7 @@ function checkAnew(visit: Visit): Move {
   };
 }
 
-function call(visit: Visit, attempt: number, out: Out): Move {
-  const changes = amended(visit);
+function call(visit: Visit, attempt: number, out: Out, changes = amended(visit)): Move {
   out.effects.push({ kind: "invoke", ...at(visit), attempt, ...changes });
   return { to: "state", state: { kind: "call", attempt, ...changes } };
 }
@@ -122,13 +151,7 @@ export function resultWrites(step: ToolCallStep, scope: string, ord: string): Co
   return step.saveAs === undefined ? [byItself] : [byItself, { scope, key: step.saveAs, value }];
 }
 
-function retryOrFail(
-  step: ToolCallStep,
-  visit: Visit,
-  attempt: number,
-  completion: Extract<Completion, { kind: "called"; ok: false }>,
-  out: Out,
-): Move {
+function retryOrFail(step: ToolCallStep, visit: Visit, attempt: number, completion: CallFailed, out: Out): Move {
   const { error, atMs } = completion;
   if (!error.retryable || attempt >= (step.retry?.maxAttempts ?? 1)) return failFor(step, visit, completion);
   const untilMs = atMs + backoffMs(step.retry?.backoffMs ?? 0, attempt);
