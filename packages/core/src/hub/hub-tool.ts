@@ -71,14 +71,20 @@ export function hubTool(name: string, listed: ListedTool, source: HubToolSource)
       over({ result });
       return result;
     } catch (thrown) {
-      over({ error: toErgonError(thrown, "tool_failed").toJSON() });
+      const error = toErgonError(thrown, "tool_failed");
+      // A question is no outcome: the call is made again.
+      if (error.code !== "input_required") over({ error: error.toJSON() });
       throw thrown;
     }
   };
   const adapted = adaptMcpTool(tool, {
     call: (args, run, { sessionId }) => {
-      const { signal, progress } = run;
-      return invoke(args, { signal, progress, ...(sessionId === undefined ? {} : { sessionId }) });
+      const { signal, progress, answers } = run;
+      const caller = {
+        ...(answers === undefined ? {} : { answers }),
+        ...(sessionId === undefined ? {} : { sessionId }),
+      };
+      return invoke(args, { signal, progress, ...caller });
     },
     effects,
     timeoutMs: MAX_HUB_CALL_MS,

@@ -14,6 +14,7 @@ import type { ServerLogin } from "./auth/server-login.ts";
 import { fencedCommand, type ServerAccess } from "./fenced-command.ts";
 import type { Guard } from "./guard.ts";
 import { takeBareResults } from "./bare-results.ts";
+import { keepListening } from "./keep-listening.ts";
 import { createPipeTransport } from "./pipe-transport.ts";
 import type { Elicit } from "./questions.ts";
 import { sameOriginFetch } from "./same-origin-fetch.ts";
@@ -177,7 +178,11 @@ async function greet(
     throw thrown;
   }
   const spoken = client.getProtocolEra() === "modern" ? "modern" : "legacy";
-  if (spoken === "modern") void keepListening(client, options);
+  if (spoken === "modern") {
+    const over = new AbortController();
+    void closed.then(() => over.abort());
+    void keepListening(client, { onToolsChanged: options.onToolsChanged, over: over.signal });
+  }
   return { client, era: spoken, version: client.getServerVersion()?.version, closed, close: () => client.close() };
 }
 
@@ -185,27 +190,6 @@ async function greet(
 function probeTimeoutMs({ address, timeoutMs }: ConnectionOptions): number {
   return address.kind === "command" ? Math.min(timeoutMs, PROBE_TIMEOUT_MS) : timeoutMs;
 }
-
-/** The SDK does not open a subscription again that was dropped; without one, changes of the tools go unseen. */
-async function keepListening(client: Client, { onToolsChanged, signal }: ConnectionOptions): Promise<void> {
-  let subscription = client.autoOpenedSubscription;
-  for (let failures = 0; subscription !== undefined && failures < MAX_LISTEN_FAILURES;) {
-    const how = await subscription.closed;
-    if (how === "local" || signal.aborted) return;
-    try {
-      subscription = await client.listen({ toolsListChanged: true }, { signal });
-      failures = 0;
-      // What changed in between was told to nobody.
-      onToolsChanged();
-    } catch {
-      failures += 1;
-      await new Promise((resolve) => setTimeout(resolve, LISTEN_PAUSE_MS).unref());
-    }
-  }
-}
-
-const MAX_LISTEN_FAILURES = 5;
-const LISTEN_PAUSE_MS = 2_000;
 
 /** Old servers know nothing of the newer transport and refuse its first request in one of these ways. */
 function speaksOnlySse(sdk: Sdk, thrown: unknown): boolean {

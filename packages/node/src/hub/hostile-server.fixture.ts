@@ -30,6 +30,17 @@ if (kind !== "hangs") createInterface({ input: process.stdin }).on("line", (line
 else process.stdin.resume();
 if (kind === "stays") setInterval(() => undefined, 1_000);
 
+/** Lines that are JSON and no message, and lines that are neither. */
+const GARBLED = [
+  "{",
+  "[]",
+  "null",
+  '"text"',
+  '{"jsonrpc":"1.0","id":1,"result":{}}',
+  '{"id":{},"result":1}',
+  "\u0000\u0001",
+];
+
 /** By the number of the question, the call that waits for its answer. */
 const asked = new Map<string, Message["id"]>();
 
@@ -98,6 +109,11 @@ function call(id: Message["id"], name: string, args: Record<string, unknown>): v
         .once("connect", () => answer(id, { content: [{ type: "text", text: "reached" }] }))
         .once("error", (error) => answer(id, { content: [{ type: "text", text: error.message }], isError: true }));
       return;
+    case "garble":
+      for (let index = 0; index < Number(args["lines"]); index += 1) {
+        process.stdout.write(`${GARBLED[index % GARBLED.length] ?? ""}\n`);
+      }
+      return answer(id, { content: [{ type: "text", text: "garbled" }] });
     case "whoami":
       return answer(id, { content: [{ type: "text", text: String(process.pid) }] });
     default:

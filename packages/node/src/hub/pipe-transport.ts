@@ -4,7 +4,7 @@ import type { ServerProcess } from "./server-process.ts";
 /** A longer line is no message that anybody waits for. */
 const MAX_FRAME_BYTES = 16 * 1024 * 1024;
 /** Lines that are no message, as servers print by mistake, are passed over; one that prints nothing else is ended. */
-const MAX_BAD_LINES = 100;
+export const MAX_BAD_LINES = 100;
 
 /**
  * The protocol over a server's pipes, one JSON document a line. The SDK's own transport starts and ends the process
@@ -15,6 +15,7 @@ export function createPipeTransport(server: ServerProcess, parse: (value: unknow
   let restBytes = 0;
   let badLines = 0;
   let isClosed = false;
+  let isGivenUp = false;
 
   const transport: PipeTransport = {
     // By these two the SDK knows a pipe from a web address.
@@ -52,7 +53,7 @@ export function createPipeTransport(server: ServerProcess, parse: (value: unknow
 
   function take(chunk: Buffer): void {
     let from = 0;
-    for (let end = chunk.indexOf(NEWLINE); end >= 0 && !isClosed; end = chunk.indexOf(NEWLINE, from)) {
+    for (let end = chunk.indexOf(NEWLINE); end >= 0 && !isClosed && !isGivenUp; end = chunk.indexOf(NEWLINE, from)) {
       rest.push(chunk.subarray(from, end));
       const line = rest.length === 1 ? (rest[0] ?? chunk) : Buffer.concat(rest);
       rest = [];
@@ -60,7 +61,7 @@ export function createPipeTransport(server: ServerProcess, parse: (value: unknow
       from = end + 1;
       takeLine(line.toString("utf8"));
     }
-    if (from >= chunk.length) return;
+    if (from >= chunk.length || isGivenUp) return;
     rest.push(chunk.subarray(from));
     restBytes += chunk.length - from;
     if (restBytes > MAX_FRAME_BYTES) giveUp(`It sent a message of more than ${String(MAX_FRAME_BYTES)} bytes.`);
@@ -83,6 +84,8 @@ export function createPipeTransport(server: ServerProcess, parse: (value: unknow
   function giveUp(reason: string): void {
     rest = [];
     restBytes = 0;
+    // What else it has sent is not looked at.
+    isGivenUp = true;
     server.stdout.off("data", take);
     transport.onerror?.(new Error(reason));
     void transport.close();

@@ -1,4 +1,5 @@
 import { hubError } from "@ergon/core";
+import { boundedAnswer } from "./bounded-answer.ts";
 
 export const MAX_REDIRECTS = 3;
 
@@ -13,7 +14,7 @@ export function sameOriginFetch(serverUrl: string): typeof fetch {
     for (let redirects = 0; ; redirects += 1) {
       const answer = await fetch(url, { ...init, redirect: "manual" });
       const location = answer.headers.get("location");
-      if (answer.status < 300 || answer.status > 399 || location === null) return answer;
+      if (answer.status < 300 || answer.status > 399 || location === null) return boundedAnswer(answer);
       const next = new URL(location, url);
       await answer.body?.cancel();
       if (url.origin !== home || next.origin !== home || redirects >= MAX_REDIRECTS) {

@@ -6,6 +6,7 @@ import { createCallSlots, HUB_SLOTS } from "./call-slots.ts";
 import type { ServerAddress } from "./connect-server.ts";
 import { createGuard } from "./guard.ts";
 import { MAX_SERVER_TOOLS } from "./list-tools.ts";
+import { MAX_BAD_LINES } from "./pipe-transport.ts";
 import { createServerConnection } from "./server-connection.ts";
 
 const PATIENCE = { timeout: 30_000, interval: 20 };
@@ -117,6 +118,18 @@ describe("a connection to a server", () => {
       expect(connection.report().state).toBe("ready");
     }, PATIENCE);
     expect(connection.report().log.join()).toContain("more than 16777216 bytes");
+  });
+
+  it.each([
+    [MAX_BAD_LINES, true],
+    [MAX_BAD_LINES + 1, false],
+  ])("bears with %i lines that are no message: %s", async (lines, bears) => {
+    const connection = started(hostile("fine"));
+    await connection.settled();
+    const calling = connection.call({ name: "garble", args: { lines } });
+    if (bears) return expect(await calling).toMatchObject({ content: [{ text: "garbled" }] });
+    await expect(calling).rejects.toMatchObject({ code: "answer_lost" });
+    expect(connection.report().log.join()).toContain(`${String(lines)} lines that are no message`);
   });
 
   it("takes a flood of notifications for what it is, and reads the tools once when it is over", async () => {

@@ -1,0 +1,31 @@
+import { describe, expect, it } from "vitest";
+import { boundedAnswer, MAX_MESSAGE_BYTES } from "./bounded-answer.ts";
+
+describe("an answer of a server", () => {
+  it.each([
+    [MAX_MESSAGE_BYTES, true],
+    [MAX_MESSAGE_BYTES + 1, false],
+  ])("of %i bytes is read to its end: %s", async (bytes, isRead) => {
+    const reading = boundedAnswer(answer("application/json", [bytes])).text();
+    if (isRead) expect((await reading).length).toBe(bytes);
+    else await expect(reading).rejects.toMatchObject({ code: "answer_lost" });
+  });
+
+  it("may go on for ever as a stream of messages, each within its bounds", async () => {
+    const half = MAX_MESSAGE_BYTES / 2;
+    const parts = Array.from({ length: 6 }, () => [half, "\n", "\n"] as const).flat();
+    const read = await boundedAnswer(answer("text/event-stream", parts)).text();
+    expect(read.length).toBe(6 * (half + 2));
+  });
+
+  it("ends when one message of a stream has no end", async () => {
+    const half = MAX_MESSAGE_BYTES / 2;
+    const reading = boundedAnswer(answer("text/event-stream", [half, "\n", half, "x"])).text();
+    await expect(reading).rejects.toMatchObject({ code: "answer_lost" });
+  });
+});
+
+function answer(type: string, parts: readonly (number | string)[]): Response {
+  const chunks = parts.map((part) => Buffer.from(typeof part === "number" ? "x".repeat(part) : part));
+  return new Response(ReadableStream.from(chunks), { headers: { "content-type": type } });
+}

@@ -1,0 +1,29 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Client } from "@modelcontextprotocol/client";
+import { backoffMs } from "@ergon/core";
+
+export type ListeningParts = {
+  readonly onToolsChanged: () => void;
+  /** Aborts when the connection is over. */
+  readonly over: AbortSignal;
+};
+
+/** A subscription that lived for less was dropped at once; asking again and again would be a loop. */
+const LIVED_MS = 30_000;
+
+/** The SDK does not open a subscription again that was dropped; without one, changes of the tools go unseen. */
+export async function keepListening(client: Client, { onToolsChanged, over }: ListeningParts): Promise<void> {
+  let subscription = client.autoOpenedSubscription;
+  if (subscription === undefined) return;
+  for (let drops = 0; ;) {
+    const sinceMs = Date.now();
+    const how = await subscription?.closed;
+    if (how === "local" || over.aborted) return;
+    drops = Date.now() - sinceMs >= LIVED_MS ? 1 : drops + 1;
+    const isOver = await sleep(backoffMs(drops, Math.random()), false, { signal: over, ref: false }).catch(() => true);
+    if (isOver) return;
+    subscription = await client.listen({ toolsListChanged: true }, { signal: over }).catch(() => undefined);
+    // What changed in between was told to nobody.
+    if (subscription !== undefined) onToolsChanged();
+  }
+}
