@@ -52,6 +52,7 @@ export { createRemoteConversations } from "./remote/remote-conversations.ts";
 export { createRemoteLoops } from "./remote/remote-loops.ts";
 export { createRemoteTokens, type TokenDesk } from "./remote/remote-tokens.ts";
 export { callRemoteTool, listRemoteTools } from "./remote/remote-tools.ts";
+export { embedRows } from "./supabase/embed-rows.ts";
 export { type EmbeddedDatabase, openEmbeddedDatabase } from "./supabase/embedded-database.ts";
 export { inspectSupabase, type SupabaseInspection } from "./supabase/inspect-supabase.ts";
 export { createSupabase, type Supabase } from "./supabase/supabase.ts";

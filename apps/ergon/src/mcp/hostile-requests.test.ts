@@ -1,6 +1,8 @@
+import { once } from "node:events";
+import { type IncomingMessage, request } from "node:http";
 import { createEngineWorld, type EngineWorld, planOf } from "@ergon/core/testing";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { type Asked, serve, type Served } from "../http/serve.fixture.ts";
+import { type Asked, FIRST_TOKEN, serve, type Served } from "../http/serve.fixture.ts";
 import { MAX_WATCHED } from "./connection-changes.ts";
 import { MAX_QUESTIONS } from "./drive-session.ts";
 import { ACCEPT, messagesOf, type RawClient, rawClient, resultOf } from "./raw-client.fixture.ts";
@@ -97,6 +99,9 @@ describe("a hostile request to /mcp", () => {
     expect((await served.ask("DELETE", "/mcp", { token: "wrong" })).status).toBe(401);
     const headers = { origin: "http://evil.example" };
     expect(await served.ask("POST", "/mcp", { headers, body })).toMatchObject({ status: 403 });
+    expect(await statusForHost(served.url, "evil.example")).toBe(403);
+    expect(await statusForHost(served.url, "127.0.0.1.evil.example:80")).toBe(403);
+    expect(await statusForHost(served.url, new URL(served.url).host)).toBe(400);
   });
 
   it("for a method, tool, prompt or resource that there is not gets an error that says so", async () => {
@@ -253,6 +258,16 @@ describe("notifications", () => {
     expect(methods(await post("tools/call", decide))).toEqual(["notifications/progress", undefined]);
   });
 });
+
+/** As a page would send it whose name leads here; fetch does not let its callers choose. */
+async function statusForHost(url: string, host: string): Promise<number | undefined> {
+  const headers = { ...ACCEPT, host, authorization: `Bearer ${FIRST_TOKEN}`, "content-type": "application/json" };
+  const sent = request(new URL("/mcp", url), { method: "POST", headers });
+  sent.end('{"jsonrpc":"2.0","id":1,"method":"tools/list"}');
+  const [answer] = (await once(sent, "response")) as [IncomingMessage];
+  answer.resume();
+  return answer.statusCode;
+}
 
 function nested(depth: number): string {
   const value = `${'{"a":'.repeat(depth)}1${"}".repeat(depth)}`;

@@ -38,6 +38,18 @@ function webRequest({ method = "GET", url = "/", headers, rawHeaders }: Incoming
 }
 
 async function pump(body: ReadableStream<Uint8Array>, response: ServerResponse, gone: AbortSignal): Promise<void> {
+  // What comes in one turn of the event loop goes out in one write, headers and end included; what comes later, then.
+  let flushing: NodeJS.Immediate | undefined;
+  const corked = (): void => {
+    const { socket } = response;
+    if (flushing !== undefined || socket === null) return;
+    socket.cork();
+    flushing = setImmediate(() => {
+      flushing = undefined;
+      socket.uncork();
+    });
+  };
+  corked();
   response.flushHeaders();
   const reader = body.getReader();
   const stop = (): void => void reader.cancel().catch(() => undefined);
@@ -46,6 +58,7 @@ async function pump(body: ReadableStream<Uint8Array>, response: ServerResponse, 
     for (;;) {
       const { done, value } = await reader.read();
       if (done || gone.aborted) break;
+      corked();
       if (!response.write(value)) await once(response, "drain", { signal: gone });
     }
   } catch (error) {
