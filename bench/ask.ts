@@ -14,7 +14,7 @@ export async function run(): Promise<Report> {
   const folder = mkdtempSync(join(tmpdir(), "ergon-bench-"));
   try {
     const first = await asked(folder);
-    const rounds = [];
+    const rounds: Asked[] = [];
     for (let round = 0; round < ROUNDS; round += 1) rounds.push(await asked(folder));
     const row = (what: string, of: (one: Asked) => number): string[] => {
       const times = rounds.map(of).sort((a, b) => a - b);

@@ -23,9 +23,6 @@ describe("a served folder that MCP clients watch", { timeout: PATIENCE_MS }, () 
     folder.remove();
   }, PATIENCE_MS);
 
-  const heard = (updates: readonly string[], uri: string) =>
-    expect.poll(() => updates.includes(uri), { timeout: 30_000 }).toBe(true);
-
   it("tells a 2025 client of the loop that it subscribed to, and of no other", async () => {
     const client = new FirstClient(INFO);
     const updates: string[] = [];
@@ -39,8 +36,9 @@ describe("a served folder that MCP clients watch", { timeout: PATIENCE_MS }, () 
       await client.subscribeResource({ uri: `ergon://loops/${String(watched)}` });
       await call("decide_loop_next_action", { loop_id: other, current_score: 10 });
       await call("decide_loop_next_action", { loop_id: watched, current_score: 10 });
-      await heard(updates, `ergon://loops/${String(watched)}`);
-      expect(new Set(updates)).toEqual(new Set([`ergon://loops/${String(watched)}`]));
+      const uri = `ergon://loops/${String(watched)}`;
+      await expect.poll(() => updates.includes(uri), { timeout: 30_000 }).toBe(true);
+      expect(new Set(updates)).toEqual(new Set([uri]));
     } finally {
       await client.close();
     }
@@ -64,7 +62,7 @@ describe("a served folder that MCP clients watch", { timeout: PATIENCE_MS }, () 
       const uri = `ergon://sessions/${sessionId}`;
       const subscription = await client.listen({ resourceSubscriptions: [uri] });
       await client.callTool({ name: "cancel_session", arguments: { sessionId } });
-      await heard(updates, uri);
+      await expect.poll(() => updates.includes(uri), { timeout: 30_000 }).toBe(true);
       await subscription.close();
     } finally {
       await client.close();

@@ -1,6 +1,7 @@
 import { serveStdio, StdioServerTransport } from "@modelcontextprotocol/server/stdio";
 import { type ClientCapabilities, isInitializeRequest } from "@modelcontextprotocol/server";
 import type { Readable, Writable } from "node:stream";
+import { gatheredOutput } from "./gathered-output.ts";
 import type { McpHost } from "./mcp-host.ts";
 import { watchMessages } from "./watch-messages.ts";
 
@@ -15,7 +16,9 @@ export async function serveMcpOnStdio(
   { owner, streams, signal }: { readonly owner: string; readonly streams: StdioStreams; readonly signal: AbortSignal },
 ): Promise<void> {
   let said: ClientCapabilities | undefined;
-  const pipe = new StdioServerTransport(streams.input, streams.output, { maxBufferSize: MAX_MESSAGE_BYTES });
+  const pipe = new StdioServerTransport(streams.input, gatheredOutput(streams.output), {
+    maxBufferSize: MAX_MESSAGE_BYTES,
+  });
   const { transport, closed } = watchMessages(pipe, (message) => {
     if (isInitializeRequest(message)) said = message.params.capabilities;
   });
