@@ -7,12 +7,14 @@ import { once } from "./once.ts";
 export type OwnMcpParts = Pick<HostParts, "values" | "version" | "plans" | "ids" | "logger"> &
   McpWorkplace & {
     readonly watchEvents: (listener: (events: readonly StoredEvent[]) => void) => () => void;
+    /** Where plans can change while the process runs. */
+    readonly onPlans?: (listener: () => void) => () => void;
   };
 
 /** MCP on a folder that is ours; loaded when it is first asked for. */
-export function ownMcp({ engine, loops, ask, watchEvents, ...parts }: OwnMcpParts): () => Promise<McpHost> {
+export function ownMcp({ engine, loops, ask, watchEvents, onPlans, ...parts }: OwnMcpParts): () => Promise<McpHost> {
   return once(async () => {
-    const [{ composeMcpHost }, { createMcpChanges }] = await Promise.all([
+    const [{ composeMcpHost }, { announcePlans, createMcpChanges }] = await Promise.all([
       import("./mcp/compose-host.ts"),
       import("./mcp/changes.ts"),
     ]);
@@ -21,6 +23,7 @@ export function ownMcp({ engine, loops, ask, watchEvents, ...parts }: OwnMcpPart
         for (const { owner, uri } of resourcesIn(events)) announce(owner, uri);
       }),
     );
+    onPlans?.(() => announcePlans(changes));
     return composeMcpHost({ ...parts, changes, reach: (_, work) => work({ engine, loops, ask }) });
   });
 }

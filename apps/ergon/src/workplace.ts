@@ -69,6 +69,7 @@ import { type AskTurn, isRefusal, makeLoop } from "./make-loop.ts";
 import type { OpenedData } from "./open-data.ts";
 import { ownMcp } from "./own-mcp.ts";
 import type { PlanBooks } from "./plan-shelf.ts";
+import { watchPlans } from "./watch-plans.ts";
 
 /** An owner that starts says within this time where it listens; one that ends is gone by then. */
 const LISTENING_MS = 20_000;
@@ -227,12 +228,16 @@ async function own(
   };
   const mind = await openMind({ ...parts, gate, toolsReady: hub.everything }, data, engine, infrastructure);
   let server: HttpServer | undefined;
+  // A command that does its work and ends has no use for what comes after.
+  const watching =
+    entrance.listen === undefined ? undefined : watchPlans({ folders: values.capabilities, plans, logger });
   const close = async (): Promise<void> => {
     try {
       await data.retire().catch((thrown: unknown) => {
         logger.warn({ error: toErgonError(thrown, "store_unavailable").toJSON() }, "server.json could not be changed.");
       });
       approvals.stop();
+      watching?.close();
       await supervisor.stop({ graceMs: DRAIN_MS });
       await server?.close({ graceMs: DRAIN_MS });
       await mind.stop();
@@ -258,7 +263,14 @@ async function own(
       loops,
       conversations: mind.conversations,
       ask,
-      mcp: ownMcp({ ...parts, engine, loops, ask: askTurn, watchEvents: data.state.watch }),
+      mcp: ownMcp({
+        ...parts,
+        engine,
+        loops,
+        ask: askTurn,
+        watchEvents: data.state.watch,
+        ...(watching && { onPlans: watching.listen }),
+      }),
       tokens,
       clock,
       logger,

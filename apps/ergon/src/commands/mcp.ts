@@ -3,9 +3,11 @@ import { createIds, createSystemClock, usageError } from "@ergon/core";
 import { TokenName } from "@ergon/node";
 import type { CommandContext } from "../command-context.ts";
 import { EXIT, type ExitCode } from "../exit-codes.ts";
+import { announcePlans, createMcpChanges } from "../mcp/changes.ts";
 import { composeMcpHost } from "../mcp/compose-host.ts";
 import { reachThroughOwner } from "../mcp/reach-through-owner.ts";
 import { serveMcpOnStdio } from "../mcp/stdio.ts";
+import { watchPlans } from "../watch-plans.ts";
 
 export type McpOptions = { readonly name?: string };
 
@@ -22,10 +24,17 @@ export async function serveMcp(
     const plans = await app.plans();
     const ids = createIds({ clock: createSystemClock() });
     const { reach, enterSoon } = reachThroughOwner(app);
-    const host = composeMcpHost({ values: settings.values, version, plans, ids, logger, reach });
+    const changes = createMcpChanges();
+    const host = composeMcpHost({ values: settings.values, version, plans, ids, logger, reach, changes });
     enterSoon();
+    const watching = watchPlans({ folders: settings.values.capabilities, plans, logger });
+    watching.listen(() => announcePlans(changes));
     const streams = { input: process.stdin, output: process.stdout };
-    await serveMcpOnStdio(host, { owner, streams, signal });
+    try {
+      await serveMcpOnStdio(host, { owner, streams, signal });
+    } finally {
+      watching.close();
+    }
     return EXIT.ok;
   } finally {
     await app.close();

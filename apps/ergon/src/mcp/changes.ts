@@ -42,3 +42,8 @@ export function createMcpChanges(
     },
   };
 }
+
+/** Plans are tools, prompts and resources. */
+export function announcePlans({ announce }: Pick<McpChanges, "announce">): void {
+  for (const list of ["tools", "prompts", "resources"] as const) announce({ kind: "list", list });
+}

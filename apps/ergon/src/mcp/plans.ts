@@ -10,12 +10,17 @@ import type { McpPrompt, McpSurface, McpTool } from "./surface.ts";
 
 export type PlanDeps = { readonly reach: Reach; readonly plans: PlanBooks; readonly ids: Ids };
 
-/** One tool and one prompt per plan. */
+/** One tool and one prompt per plan that there is now. */
 export function planSurface(deps: PlanDeps): McpSurface {
-  const all = deps.plans.all.map(({ plan }) => plan);
-  const tools = all.map((plan) => planTool(deps, plan));
-  const prompts = all.map(planPrompt);
-  return { tools: () => tools, prompts: () => prompts };
+  let shown: { readonly all: PlanBooks["all"]; readonly tools: McpTool[]; readonly prompts: McpPrompt[] } | undefined;
+  const current = () => {
+    const { all } = deps.plans;
+    if (shown?.all === all) return shown;
+    const tools = all.map(({ plan }) => planTool(deps, plan));
+    shown = { all, tools, prompts: all.map(({ plan }) => planPrompt(plan)) };
+    return shown;
+  };
+  return { tools: () => current().tools, prompts: () => current().prompts };
 }
 
 function planTool({ reach, ids }: PlanDeps, plan: AgenticPlan): McpTool {

@@ -28,7 +28,8 @@ export async function loadFolder(folder: string, options: LoadOptions): Promise<
     folder,
     tools: loaded.flatMap((one) => ("tool" in one ? [one.tool] : [])),
     problems: [...problems, ...loaded.flatMap((one) => ("problem" in one ? [one.problem] : []))],
-    plans: async () => loadPlans(files),
+    // Looked for anew: plans may have come or gone since.
+    plans: async () => loadPlans((await scanFolder(folder)).files),
   };
 }
 
