@@ -5,6 +5,7 @@ import type { HubServerStatus, HubStats, StoredEvent } from "@ergon/core";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { startScriptedServer } from "../../packages/node/src/models/scripted-server.fixture.ts";
 import { type Answer, ergon, temporaryFolder } from "./ergon.ts";
+import { CLIENTS, type Target } from "./mcp-clients.ts";
 import { leaveNothingOn, processesOn, until } from "./processes.ts";
 import { serveFolder, type ServedFolder } from "./served.ts";
 
@@ -170,6 +171,26 @@ describe("ergon servers", { timeout: 120_000 }, () => {
     }
   });
 
+  it("lists and reads what a server has beside its tools", async () => {
+    const everything = [process.execPath, program("everything"), "stdio", folder.path];
+    await run("servers", "add", "everything", "--", ...everything);
+    const { resources } = parsed(await run("servers", "resources", "everything", "--json")) as {
+      resources: { uri: string }[];
+    };
+    const uri = resources[0]?.uri ?? "";
+    expect(parsed(await run("servers", "resources", "everything", uri, "--json"))).toMatchObject({
+      contents: [{ uri }],
+    });
+    const { prompts } = parsed(await run("servers", "prompts", "everything", "--json")) as {
+      prompts: { name: string }[];
+    };
+    expect(prompts.map(({ name }) => name)).toContain("simple-prompt");
+    expect((await run("servers", "prompts", "everything", "simple-prompt")).out).toContain('"messages"');
+    const refused = await run("servers", "resources", "everything", "demo://nowhere/at/all");
+    expect([refused.code, refused.err]).toEqual([1, expect.stringContaining("error")]);
+    expect((await run("servers", "prompts", "nobody")).err).toContain('no MCP server "nobody"');
+  });
+
   it("starts a server that was found, not named, only after a person approved it", async () => {
     writeServers(hostile("found", "fine"));
     const before = await run("servers", "list", "--json");
@@ -298,6 +319,46 @@ describe("the hub of a server", { timeout: 120_000 }, () => {
     const { output } = (await ask("POST", "/tools/files_read_text_file/call", { args })) as { output?: object };
     expect(output).toMatchObject({ $blob: expect.any(String), bytes: expect.any(Number) });
   });
+
+  it.each(["http", "stdio", "stdio beside a server"])(
+    "shows the servers' tools to MCP clients with --gateway, over %s",
+    async (way) => {
+      const everything = { command: process.execPath, args: [program("everything"), "stdio", folder.path] };
+      writeServers(
+        { ...hostile("one", "fine"), autoApprove: true },
+        { ...hostile("asked", "fine"), autoApprove: false },
+        { id: "everything", ...everything, autoApprove: ["get-*"] },
+      );
+      if (way !== "stdio") {
+        const options = { cwd: folder.path, env: { MCP_CONFIG_PATH: config() }, args: ["--gateway"] };
+        served = await serveFolder(data(), options);
+      }
+      for (const connect of Object.values(CLIENTS)) {
+        const target: Target =
+          way === "http" && served !== undefined
+            ? { kind: "http", url: served.url, token: served.token }
+            : { kind: "stdio", data: data(), args: ["--gateway", "--mcp-config", config()], cwd: folder.path };
+        const client = await connect(target);
+        try {
+          expect(await client.tools()).toEqual(expect.arrayContaining(["one_echo", "everything_get-sum", "run_plan"]));
+          expect(await client.call("one_echo", { a: 1 })).toMatchObject({
+            isError: false,
+            structured: { output: '{"a":1}' },
+          });
+          expect((await client.call("everything_get-sum", { a: 1, b: 2 })).text).toContain("3");
+          expect(await client.call("asked_echo", { a: 1 })).toMatchObject({
+            structured: { code: "approval_required", approvalId: expect.any(String) },
+          });
+          expect(await client.call("everything_get-sum", { a: "one" })).toMatchObject({
+            isError: true,
+            structured: { code: "args_invalid" },
+          });
+        } finally {
+          await client.close();
+        }
+      }
+    },
+  );
 
   it("takes its servers along when it is killed", async () => {
     writeServers(hostile("one", "stays"), {

@@ -1,18 +1,21 @@
-import type { StoredEvent } from "@ergon/core";
+import type { StoredEvent, ToolRegistry } from "@ergon/core";
 import type { HostParts } from "./mcp/compose-host.ts";
 import type { McpHost } from "./mcp/mcp-host.ts";
-import type { McpWorkplace } from "./mcp/reach.ts";
+import type { McpWorkplace, Reach } from "./mcp/reach.ts";
 import { once } from "./once.ts";
 
 export type OwnMcpParts = Pick<HostParts, "values" | "version" | "plans" | "ids" | "logger"> &
   McpWorkplace & {
+    readonly registry: Pick<ToolRegistry, "onChange">;
+    /** Whether the hub's tools are shown, too. */
+    readonly gateway: boolean;
     readonly watchEvents: (listener: (events: readonly StoredEvent[]) => void) => () => void;
     /** Where plans can change while the process runs. */
     readonly onPlans?: (listener: () => void) => () => void;
   };
 
 /** MCP on a folder that is ours; loaded when it is first asked for. */
-export function ownMcp({ engine, loops, ask, watchEvents, onPlans, ...parts }: OwnMcpParts): () => Promise<McpHost> {
+export function ownMcp({ gateway, registry, watchEvents, onPlans, ...parts }: OwnMcpParts): () => Promise<McpHost> {
   return once(async () => {
     const [{ composeMcpHost }, { announcePlans, createMcpChanges }] = await Promise.all([
       import("./mcp/compose-host.ts"),
@@ -24,7 +27,13 @@ export function ownMcp({ engine, loops, ask, watchEvents, onPlans, ...parts }: O
       }),
     );
     onPlans?.(() => announcePlans(changes));
-    return composeMcpHost({ ...parts, changes, reach: (_, work) => work({ engine, loops, ask }) });
+    const { engine, loops, ask, everything, tools, callFor, logger } = parts;
+    const reach: Reach = (_, work) => work({ engine, loops, ask, everything, tools, callFor });
+    const onChange = (listener: () => void) => registry.onChange(listener);
+    const more = gateway
+      ? [(await import("./mcp/gateway.ts")).gatewaySurface({ reach, changes, logger, onChange })]
+      : [];
+    return composeMcpHost({ ...parts, changes, reach, more });
   });
 }
 

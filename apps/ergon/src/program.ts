@@ -351,11 +351,10 @@ function addServe(program: Command, run: Run): void {
     .option("--port <n>", "the port; 0 picks a free one (default 8000)")
     .option("--host <name>", "the address to listen on (default 127.0.0.1)")
     .option("--token <token>", "the first token; else ERGON_TOKEN, else the one in the data folder")
-    .addOption(new Option("--gateway").hideHelp())
-    .action(async ({ gateway, ...options }: { port?: string; host?: string; token?: string; gateway?: boolean }) => {
-      if (gateway === true) throw await later("ergon serve --gateway");
-      await run(async (context) => (await import("./commands/serve.ts")).serve(context, options));
-    });
+    .option("--gateway", "show the tools of the MCP servers to MCP clients, too")
+    .action(async (options: { port?: string; host?: string; token?: string; gateway?: boolean }) =>
+      run(async (context) => (await import("./commands/serve.ts")).serve(context, options)),
+    );
 }
 
 /** The sub-agent's own process; Ergon starts it, nobody else. */
@@ -385,10 +384,9 @@ function addMcp(program: Command, run: Run): void {
     .argument("[words...]")
     .usage("[install --client <name>] [options]")
     .option("--name <name>", "act as stdio:NAME, the same at every start; else a new principal each time")
-    .addOption(new Option("--gateway").hideHelp())
-    .action(async ([word]: readonly string[], { gateway, ...options }: { name?: string; gateway?: boolean }) => {
+    .option("--gateway", "show the tools of the MCP servers, too")
+    .action(async ([word]: readonly string[], options: { name?: string; gateway?: boolean }) => {
       if (word !== undefined) throw await unknownCommand(`mcp ${word}`, word, ["install"]);
-      if (gateway === true) throw await later("ergon mcp --gateway");
       await run(async (context) => (await import("./commands/mcp.ts")).serveMcp(context, options));
     });
   mcp
@@ -458,9 +456,22 @@ function addServers(program: Command, run: Run): void {
     run(async (context) => start(await import("./commands/servers.ts"), context));
   const list = () => command((commands, context) => commands.listServers(context));
   const servers = group(program, "servers", "the MCP servers that Ergon is a client of", {
-    words: ["list", "add", "remove", "test", "approve", "login", "logout", "import", "stats", "search"],
+    words: [
+      "list",
+      "add",
+      "remove",
+      "test",
+      "approve",
+      "login",
+      "logout",
+      "import",
+      "resources",
+      "prompts",
+      "stats",
+      "search",
+    ],
     usage:
-      "[list | add <id> | remove <id> | test <id> | approve <id> | login <id> | logout <id> | import <file> | search <words> | stats] [options]",
+      "[list | add <id> | remove <id> | test <id> | approve <id> | login <id> | logout <id> | import <file> | resources <id> | prompts <id> | search <words> | stats] [options]",
     plain: list,
   });
   servers.command("list").description("list the servers with how they are").action(list);
@@ -511,6 +522,21 @@ function addServers(program: Command, run: Run): void {
     .description("add the servers of another program's configuration")
     .action((file: string) => command((commands, context) => commands.importFrom(context, file)));
   servers
+    .command("resources")
+    .argument("<id>", "the server's id")
+    .argument("[uri]", "what to read")
+    .description("list what a server offers to read, or read it")
+    .action((id: string, uri?: string) => command((commands, context) => commands.showResources(context, id, uri)));
+  servers
+    .command("prompts")
+    .argument("<id>", "the server's id")
+    .argument("[name]", "the prompt to fill in")
+    .description("list a server's prompts, or fill one in")
+    .option("--args <json>", "the prompt's arguments: a JSON object, @file, or - for stdin", "{}")
+    .action((id: string, name: string | undefined, { args }: { args: string }) =>
+      command((commands, context) => commands.showPrompts(context, id, { name, args })),
+    );
+  servers
     .command("stats")
     .description("calls, failures, times and energy of servers' tools")
     .action(() => command((commands, context) => commands.showStats(context)));
@@ -529,11 +555,6 @@ function addDoctor(program: Command, run: Run): void {
     .command("doctor")
     .description("show every setting, where it came from, and what is wrong; exit 1 when something is")
     .action(async () => run(async (context) => (await import("./commands/doctor.ts")).examine(context)));
-}
-
-async function later(command: string): Promise<ErgonError> {
-  const { usageError } = await import("@ergon/core");
-  return usageError("not_available", `"${command}" comes in a later version.`, { details: { command } });
 }
 
 async function unknownCommand(given: string, word: string, known: readonly string[]): Promise<ErgonError> {

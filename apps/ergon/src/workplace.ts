@@ -42,6 +42,7 @@ import {
   callRemoteTool,
   createRemoteApprovals,
   createRemoteConversations,
+  callRemoteToolFor,
   createRemoteEngine,
   createRemoteLoops,
   createRemoteServers,
@@ -63,6 +64,7 @@ import { createToolCalls } from "./call-tool.ts";
 import type { Models } from "./choose-models.ts";
 import { callDirectly } from "./direct-call.ts";
 import { type HubParts, openHub } from "./hub/open-hub.ts";
+import type { CalledTool, CallTool } from "./http/http-parts.ts";
 import { createHttpServer, type HttpServer, reachableHere } from "./http/server.ts";
 import { keepLoops } from "./keep-loops.ts";
 import { type AskTurn, isRefusal, makeLoop } from "./make-loop.ts";
@@ -91,9 +93,13 @@ export type Workplace = {
   readonly tokens: TokenDesk;
   /** The MCP servers of the hub. */
   readonly servers: ServersDesk;
-  /** Every tool, those of the hub's servers included. */
+  /** Waits a little for servers that have just begun to start. */
+  readonly everything: () => Promise<void>;
+  /** Every tool that is there now, those of the hub's servers included. */
   readonly tools: () => Promise<readonly ToolSummary[]>;
   readonly approvals: ApprovalCounter;
+  /** By somebody else, who is kept to what they may do. */
+  readonly callFor: (call: CallTool) => Promise<CalledTool>;
   readonly close: () => Promise<void>;
 };
 
@@ -131,6 +137,8 @@ export type Entrance = {
   readonly recover: boolean;
   /** This process goes on until it is stopped: what is kept running is started now, not when it is needed. */
   readonly stays?: boolean;
+  /** Tools of the hub's servers are shown to MCP clients, too. */
+  readonly gateway?: boolean;
   /** Where to listen; loopback and a free port by default. */
   readonly listen?: {
     readonly host: string;
@@ -164,8 +172,10 @@ function visit(target: RemoteTarget): Workplace {
     callTool: ({ progress: _unheard, ...call }) => callRemoteTool(target, { ...call, owner: FIRST_PRINCIPAL }),
     tokens: createRemoteTokens(target, FIRST_PRINCIPAL),
     servers: createRemoteServers(target, FIRST_PRINCIPAL),
+    everything: async () => void (await listRemoteTools(target, FIRST_PRINCIPAL, { wait: true })),
     tools: () => listRemoteTools(target, FIRST_PRINCIPAL),
     approvals: createRemoteApprovals(target, FIRST_PRINCIPAL),
+    callFor: (call) => callRemoteToolFor(target, call),
     close: () => Promise.resolve(),
   };
 }
@@ -255,8 +265,11 @@ async function own(
     const localToken = newSecret();
     const firstToken = entrance.listen?.firstToken ?? (await readFirstToken(values.data));
     const tokens = await openTokenBook({ dataFolder: values.data, firstToken, localToken, clock });
+    const shelf = shelves({ ...parts, gate, everything: hub.everything }, { engine, approvals }, data);
+    const callFor = shelf.tools.call;
+    const known = async () => registry.summaries();
     server = createHttpServer({
-      ...shelves({ ...parts, gate }, { engine, approvals }, data),
+      ...shelf,
       approvals,
       servers: hub.desk,
       hubStats: hub.stats,
@@ -268,6 +281,10 @@ async function own(
         engine,
         loops,
         ask: askTurn,
+        everything: hub.everything,
+        tools: known,
+        callFor,
+        gateway: entrance.gateway === true,
         watchEvents: data.state.watch,
         ...(watching && { onPlans: watching.listen }),
       }),
@@ -308,10 +325,9 @@ async function own(
       },
       tokens: deskOf(tokens, localToken),
       servers: hub.desk,
-      tools: async () => {
-        await hub.everything();
-        return registry.summaries();
-      },
+      everything: hub.everything,
+      tools: known,
+      callFor,
       approvals: counterOf(approvals),
       close,
     };
@@ -420,7 +436,7 @@ function recoverBehind(engine: EmbeddedEngine, logger: Logger): void {
 
 /** What the server shows of the wired parts. */
 function shelves(
-  parts: WorkplaceParts,
+  parts: WorkplaceParts & { readonly everything: () => Promise<void> },
   { engine, approvals }: { readonly engine: EmbeddedEngine; readonly approvals: Approvals },
   data: Extract<OpenedData, { kind: "opened" }>,
 ): Pick<Parameters<typeof createHttpServer>[0], "engine" | "outbox" | "tools" | "plans"> {
@@ -429,6 +445,7 @@ function shelves(
     engine,
     outbox: { lastSeq: data.state.lastEventSeq, read: data.state.readEvents, changes: data.state.changes },
     tools: {
+      everything: parts.everything,
       list: () => registry.summaries(),
       call: createToolCalls({
         gate,

@@ -49,6 +49,7 @@ export {
   MCPServerConfig,
   MCPServersFile,
   MCPTool,
+  ServerQuestion,
   ServerStatus,
   ServerTest,
   SubAgentMessage,
@@ -390,7 +391,13 @@ export { type Budget, budgetOf } from "./conversation/budget.ts";
 export { createMind, type Mind, type MindDeps } from "./conversation/mind.ts";
 export { DEFAULT_LOOP_ENERGY, type LoopEnergy } from "./conversation/sensitive-loop.ts";
 export { hubToolName, nameTools, refuseSharedPart, serverPart } from "./hub/names.ts";
-export { type ClientManagerDeps, type HubChange, MAX_SERVERS, MCPClientManager } from "./hub/client-manager.ts";
+export {
+  type ClientManagerDeps,
+  type HubChange,
+  MAX_SERVERS,
+  MCPClientManager,
+  START_CONCURRENCY,
+} from "./hub/client-manager.ts";
 export type { HubInvocation } from "./hub/hub-tool.ts";
 export type { WantedServer } from "./hub/place.ts";
 export type {

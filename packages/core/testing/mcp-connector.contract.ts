@@ -46,6 +46,16 @@ export function mcpConnectorContract(name: string, open: () => McpConnector, ser
       expect(JSON.stringify([connection.report(), told])).not.toContain(servers.secret);
     });
 
+    it("answers for resources and prompts, and fails as a call does when the server is down (M4)", async () => {
+      const { connection } = started(servers.fine);
+      await connection.settled();
+      expect(await connection.ask({ kind: "prompts" })).toEqual({ prompts: [] });
+      expect(await connection.ask({ kind: "resources" })).toEqual({ resources: [], resourceTemplates: [] });
+      const { connection: down } = started(servers.failing);
+      await down.settled();
+      await expect(down.ask({ kind: "prompts" })).rejects.toMatchObject({ code: "server_down" });
+    });
+
     it("never brings back what was stopped (M2)", async () => {
       const { connection } = started(servers.failing);
       await connection.settled();

@@ -51,7 +51,7 @@ export { createRemoteEngine } from "./remote/remote-engine.ts";
 export { createRemoteConversations } from "./remote/remote-conversations.ts";
 export { createRemoteLoops } from "./remote/remote-loops.ts";
 export { createRemoteTokens, type TokenDesk } from "./remote/remote-tokens.ts";
-export { callRemoteTool, listRemoteTools } from "./remote/remote-tools.ts";
+export { callRemoteTool, callRemoteToolFor, listRemoteTools } from "./remote/remote-tools.ts";
 export { embedRows } from "./supabase/embed-rows.ts";
 export { type EmbeddedDatabase, openEmbeddedDatabase } from "./supabase/embedded-database.ts";
 export { inspectSupabase, type SupabaseInspection } from "./supabase/inspect-supabase.ts";

@@ -3,18 +3,22 @@ import { createIds, createSystemClock, usageError } from "@ergon/core";
 import { TokenName } from "@ergon/node";
 import type { CommandContext } from "../command-context.ts";
 import { EXIT, type ExitCode } from "../exit-codes.ts";
-import { announcePlans, createMcpChanges } from "../mcp/changes.ts";
+import type { App } from "../app.ts";
+import { announcePlans, createMcpChanges, type McpChanges } from "../mcp/changes.ts";
 import { composeMcpHost } from "../mcp/compose-host.ts";
+import { gatewaySurface } from "../mcp/gateway.ts";
+import type { Reach } from "../mcp/reach.ts";
+import type { McpSurface } from "../mcp/surface.ts";
 import { reachThroughOwner } from "../mcp/reach-through-owner.ts";
 import { serveMcpOnStdio } from "../mcp/stdio.ts";
 import { watchPlans } from "../watch-plans.ts";
 
-export type McpOptions = { readonly name?: string };
+export type McpOptions = { readonly name?: string; readonly gateway?: boolean };
 
 /** The MCP server on stdio, until the client closes the pipe. stdout is the client's alone. */
 export async function serveMcp(
   { version, signal, compose, endsByStopping }: CommandContext,
-  { name }: McpOptions,
+  { name, gateway }: McpOptions,
 ): Promise<ExitCode> {
   const owner = `stdio:${name === undefined ? randomBytes(6).toString("base64url") : nameOf(name)}`;
   const app = await compose();
@@ -25,7 +29,8 @@ export async function serveMcp(
     const ids = createIds({ clock: createSystemClock() });
     const { reach, enterSoon } = reachThroughOwner(app);
     const changes = createMcpChanges();
-    const host = composeMcpHost({ values: settings.values, version, plans, ids, logger, reach, changes });
+    const more = gateway === true ? [await gatewayOf(app, reach, changes)] : [];
+    const host = composeMcpHost({ values: settings.values, version, plans, ids, logger, reach, changes, more });
     enterSoon();
     const watching = watchPlans({ folders: settings.values.capabilities, plans, logger });
     watching.listen(() => announcePlans(changes));
@@ -39,6 +44,13 @@ export async function serveMcp(
   } finally {
     await app.close();
   }
+}
+
+async function gatewayOf(app: App, reach: Reach, changes: McpChanges): Promise<McpSurface> {
+  const { registry } = await app.capabilities();
+  // Heard only where the servers are ours; else the owner is asked at each list.
+  const onChange = (listener: () => void) => registry.onChange(listener);
+  return gatewaySurface({ reach, changes, logger: app.logger, onChange });
 }
 
 function nameOf(given: string): string {

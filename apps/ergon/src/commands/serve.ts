@@ -2,7 +2,12 @@ import { usageError } from "@ergon/core";
 import type { CommandContext } from "../command-context.ts";
 import { EXIT, type ExitCode } from "../exit-codes.ts";
 
-export type ServeOptions = { readonly port?: string; readonly host?: string; readonly token?: string };
+export type ServeOptions = {
+  readonly port?: string;
+  readonly host?: string;
+  readonly token?: string;
+  readonly gateway?: boolean;
+};
 
 /** Owns the data folder and serves it until it is asked to stop. */
 export async function serve(
@@ -20,7 +25,7 @@ export async function serve(
       throw usageError("usage", `Listening on ${host} needs a token (--token or ERGON_TOKEN) and ERGON_ALLOWED_HOSTS.`);
     }
     const listen = { host, port, allowedHosts, ...(firstToken === undefined ? {} : { firstToken }) };
-    const { url } = await app.enter({ recover: true, stays: true, listen });
+    const { url } = await app.enter({ recover: true, stays: true, gateway: options.gateway === true, listen });
     terminal.print(`ready ${url}`);
     terminal.note(whatNext(url, firstToken === undefined ? `$(cat ${values.data}/token)` : "YOUR_TOKEN"));
     endsByStopping();

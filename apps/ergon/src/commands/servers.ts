@@ -1,6 +1,13 @@
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
-import { type HubServerStatus, MCPServerConfig, toErgonError, usageError } from "@ergon/core";
+import {
+  type HubServerStatus,
+  type JsonObject,
+  MCPServerConfig,
+  type ServerQuestion,
+  toErgonError,
+  usageError,
+} from "@ergon/core";
 import { importServers, type ServersDesk, type ServersList } from "@ergon/node";
 import type { App } from "../app.ts";
 import type { CommandContext } from "../command-context.ts";
@@ -9,6 +16,7 @@ import { oneLine, printable } from "../output/printable.ts";
 import { startProgressLine } from "../output/progress-line.ts";
 import { table } from "../output/table.ts";
 import type { Terminal } from "../output/terminal.ts";
+import { readArgs } from "../read-args.ts";
 import { throughOwner } from "../through-owner.ts";
 
 const NOBODY = "No MCP servers. Add one: ergon servers add <id> -- <command>, or: ergon servers import <file>";
@@ -131,6 +139,32 @@ export async function showStats(context: CommandContext): Promise<ExitCode> {
       { columns: terminal.columns, header },
     ),
   );
+  return EXIT.ok;
+}
+
+/** What a server offers to read, or what stands there. */
+export async function showResources(context: CommandContext, id: string, uri: string | undefined): Promise<ExitCode> {
+  const question = uri === undefined ? ({ kind: "resources" } as const) : ({ kind: "resource", uri } as const);
+  return answer(context, id, question);
+}
+
+/** What a server offers to begin a talk with, or one of these filled in. */
+export async function showPrompts(
+  context: CommandContext,
+  id: string,
+  { name, args }: { readonly name: string | undefined; readonly args: string },
+): Promise<ExitCode> {
+  if (name === undefined) return answer(context, id, { kind: "prompts" });
+  const given = Object.entries((await readArgs(args, process.stdin)) as JsonObject);
+  const texts = given.map(([key, value]) => [key, typeof value === "string" ? value : JSON.stringify(value)] as const);
+  return answer(context, id, { kind: "prompt", name, args: Object.fromEntries(texts) });
+}
+
+async function answer(context: CommandContext, id: string, question: ServerQuestion): Promise<ExitCode> {
+  const { terminal, signal } = context;
+  const said = await atDesk(context, `asking ${id}`, (servers) => servers.ask(id, question, signal));
+  if (terminal.json) terminal.printJson(said);
+  else terminal.print(printable(JSON.stringify(said, undefined, 2)));
   return EXIT.ok;
 }
 

@@ -54,6 +54,7 @@ const matrix = [
   ["PATCH", "/servers/x", { own: 403, agent: 403, person: 403, admin: 404 }],
   ["DELETE", "/servers/x", { own: 403, agent: 403, person: 403, admin: 404 }],
   ["POST", "/servers/x/test", { own: 403, agent: 403, person: 403, admin: 404 }],
+  ["POST", "/servers/x/ask", { own: 403, agent: 403, person: 403, admin: 404 }, { kind: "prompts" }],
   ["POST", "/servers/x/approve", { own: 403, agent: 403, person: 403, admin: 404 }],
   ["POST", "/subagent/requests", { own: 501, agent: 501, person: 501, admin: 501 }],
   ["GET", "/subagent/requests/x", { own: 501, agent: 501, person: 501, admin: 501 }],

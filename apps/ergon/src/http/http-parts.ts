@@ -63,6 +63,8 @@ type Outbox = {
 };
 
 type ToolShelf = {
+  /** Waits a little for servers that have just begun to start. */
+  readonly everything: () => Promise<void>;
   readonly list: () => readonly ToolSummary[];
   readonly call: (request: CallTool) => Promise<CalledTool>;
 };

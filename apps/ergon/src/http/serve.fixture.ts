@@ -160,6 +160,11 @@ function partsOf(
   });
   const open = async () => ({ state: store, blobs });
   const runner = new McpLoopRunner({ registry, clock, ids });
+  const tools: HttpParts["tools"] = {
+    everything: hub.everything,
+    list: () => registry.summaries(),
+    call: createToolCalls({ gate, open, clock, ids, engine, approvals }),
+  };
   return {
     engine,
     outbox: {
@@ -167,10 +172,7 @@ function partsOf(
       read: (query) => store.readEvents(query),
       changes: (sessionId) => store.changes(sessionId),
     },
-    tools: {
-      list: () => registry.summaries(),
-      call: createToolCalls({ gate, open, clock, ids, engine, approvals }),
-    },
+    tools,
     plans: {
       list: () => plans,
       get: (planId) => plans.find((plan) => plan.planId === planId),
@@ -202,7 +204,8 @@ function partsOf(
         reach: (_, work) => {
           const ask: Parameters<typeof work>[0]["ask"] = async ({ request, owner = "local", signal }) =>
             (await runner.attempt(request, { owner, signal })).response;
-          return work({ engine, loops, ask });
+          const { everything } = hub;
+          return work({ engine, loops, ask, everything, tools: async () => tools.list(), callFor: tools.call });
         },
       }),
     tokens,

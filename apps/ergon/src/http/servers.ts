@@ -1,4 +1,4 @@
-import { hubError, HubServerStatus, JsonObject, MCPServerConfig, ServerTest } from "@ergon/core";
+import { hubError, HubServerStatus, Json, JsonObject, MCPServerConfig, ServerQuestion, ServerTest } from "@ergon/core";
 import { type ServersDesk, ServersList } from "@ergon/node";
 import { z } from "zod";
 import { route, type Route } from "./route.ts";
@@ -95,6 +95,18 @@ export function serverRoutes(servers: ServersDesk): readonly Route[] {
       unknown: noServer,
       answers: { 200: { description: "What came of it", schema: ServerTest } },
       handle: async ({ params }, { left }) => ({ status: 200, body: await servers.test(params.id, left()) }),
+    }),
+    route({
+      method: "POST",
+      path: "/servers/:id/ask",
+      operationId: "askServer",
+      summary: "A server's resources and prompts: list them, read one",
+      access: "admin",
+      params: ServerParams,
+      unknown: noServer,
+      body: ServerQuestion,
+      answers: { 200: { description: "What it answered, as the protocol has it", schema: Json } },
+      handle: async ({ params, body }, { left }) => ({ status: 200, body: await servers.ask(params.id, body, left()) }),
     }),
     route({
       method: "POST",

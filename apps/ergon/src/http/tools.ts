@@ -16,7 +16,11 @@ export function toolRoutes({ tools, engine, clock }: Pick<HttpParts, "tools" | "
       summary: "The tools that can be called",
       access: "agent",
       answers: { 200: { description: "All tools", schema: z.object({ items: z.array(ToolSummary) }) } },
-      handle: () => ({ status: 200, body: { items: tools.list() } }),
+      waits: true,
+      handle: async (_, { waitMs }) => {
+        if (waitMs !== undefined) await tools.everything();
+        return { status: 200, body: { items: tools.list() } };
+      },
     }),
     route({
       method: "POST",

@@ -9,7 +9,10 @@ export async function hubTools(app: App): Promise<readonly ToolSummary[]> {
   if (!mayBe) return [];
   try {
     const work = { recover: false, repeatable: true };
-    const tools = await throughOwner(app, work, (workplace) => workplace.tools());
+    const tools = await throughOwner(app, work, async (workplace) => {
+      await workplace.everything();
+      return workplace.tools();
+    });
     return tools.filter(({ origin }) => origin === "hub");
   } finally {
     await app.leave();

@@ -85,6 +85,7 @@ function deskOf(open: () => Promise<LiveHub>): ServersDesk {
     remove: async (serverId) => (await open()).desk.remove(serverId),
     test: async (serverId, signal) => (await open()).desk.test(serverId, signal),
     approve: async (serverId) => (await open()).desk.approve(serverId),
+    ask: async (serverId, question, signal) => (await open()).desk.ask(serverId, question, signal),
     stats: async () => (await open()).desk.stats(),
   };
 }

@@ -89,6 +89,7 @@ export function createServersDesk(parts: DeskParts): ServersDesk {
       if (test.ok && manager.getServerStatus().some(({ id }) => id === serverId)) manager.wake(serverId);
       return test;
     },
+    ask: (serverId, question, signal) => manager.ask(serverId, question, signal),
     stats: () => parts.log.stats(),
   };
 

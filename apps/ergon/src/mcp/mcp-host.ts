@@ -57,12 +57,22 @@ export type McpHost = {
 
 export function createMcpHost({ name, version, surfaces, changes, logger, debug }: McpHostDeps): McpHost {
   const info = { name, version };
-  const tools = (): readonly McpTool[] => surfaces.flatMap((surface) => surface.tools?.() ?? []);
+  /** What comes first has its name: a server's tool cannot take that of one of ours. */
+  const tools = (): readonly McpTool[] => {
+    const named = new Map<string, McpTool>();
+    for (const tool of surfaces.flatMap((surface) => surface.tools?.() ?? [])) {
+      if (!named.has(tool.definition.name)) named.set(tool.definition.name, tool);
+    }
+    return [...named.values()];
+  };
   const prompts = (): readonly McpPrompt[] => surfaces.flatMap((surface) => surface.prompts?.() ?? []);
   const resources: readonly McpResources[] = surfaces.flatMap((surface) => surface.resources ?? []);
   const key = randomBytes(KEY_BYTES);
   const codecFor = (owner: string) =>
     createRequestStateCodec({ key, ttlSeconds: ANSWER_SECONDS, bind: ({ mcpReq }) => `${mcpReq.method}\0${owner}` });
+  const prepared = async (): Promise<void> => {
+    for (const { prepare } of surfaces) await prepare?.();
+  };
   let known: ReadonlyMap<string, McpTool> | undefined;
   const toolNamed = (wanted: string): McpTool | undefined => {
     known ??= new Map(tools().map((tool) => [tool.definition.name, tool]));
@@ -106,8 +116,12 @@ export function createMcpHost({ name, version, surfaces, changes, logger, debug 
       };
     };
 
-    server.setRequestHandler("tools/list", () => ({ tools: tools().map(({ definition }) => definition) }));
+    server.setRequestHandler("tools/list", async () => {
+      await prepared();
+      return { tools: tools().map(({ definition }) => definition) };
+    });
     server.setRequestHandler("tools/call", async ({ params }, context) => {
+      if (toolNamed(params.name) === undefined) await prepared();
       const tool = toolNamed(params.name);
       if (tool === undefined) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${params.name}`);
       const args = params.arguments ?? {};

@@ -1,8 +1,17 @@
-import type { Engine, RefinementLoops } from "@ergon/core";
+import type { Engine, RefinementLoops, ToolSummary } from "@ergon/core";
+import type { CalledTool, CallTool } from "../http/http-parts.ts";
 import type { AskTurn } from "../make-loop.ts";
 
 /** What MCP asks of a data folder. */
-export type McpWorkplace = { readonly engine: Engine; readonly loops: RefinementLoops; readonly ask: AskTurn };
+export type McpWorkplace = {
+  readonly engine: Engine;
+  readonly loops: RefinementLoops;
+  readonly ask: AskTurn;
+  /** Waits a little for servers that have just begun to start. */
+  readonly everything: () => Promise<void>;
+  readonly tools: () => Promise<readonly ToolSummary[]>;
+  readonly callFor: (call: CallTool) => Promise<CalledTool>;
+};
 
 /**
  * Does work on whoever owns the data folder. `repeatable`: it may be done again when the owner died and may have done

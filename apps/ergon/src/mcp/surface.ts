@@ -15,6 +15,8 @@ import type { LogLevel } from "./client-log.ts";
 
 /** What an MCP client sees: each group of features gives one, and the server shows them together. */
 export type McpSurface = {
+  /** Resolves when what it shows is what there is, or in a while at the latest. */
+  readonly prepare?: () => Promise<void>;
   /** In the order of the list; what changes is announced. */
   readonly tools?: () => readonly McpTool[];
   readonly prompts?: () => readonly McpPrompt[];

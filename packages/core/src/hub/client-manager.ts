@@ -13,7 +13,8 @@ import { hubError } from "../errors/hub.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Logger } from "../ports/logger.ts";
 import type { ConnectionReport, McpConnection, McpConnector } from "../ports/mcp-connector.ts";
-import { type HubServerStatus, MCPServerConfig, type MCPTool } from "../schema/hub.ts";
+import { type HubServerStatus, MCPServerConfig, type MCPTool, type ServerQuestion } from "../schema/hub.ts";
+import type { Json } from "../schema/json.ts";
 import { didYouMean } from "../schema/suggest.ts";
 import type { ToolRegistry } from "../tools/registry.ts";
 import type { HubInvocation } from "./hub-tool.ts";
@@ -23,7 +24,7 @@ import { registerTools } from "./register-tools.ts";
 
 export const MAX_SERVERS = 200;
 /** So many servers are started at once; the rest wait their turn. */
-const START_CONCURRENCY = 8;
+export const START_CONCURRENCY = 8;
 /** One that takes longer than this to start no longer keeps the next from starting. */
 const SLOW_START_MS = 5_000;
 /** How long a repeated call waits for a server that fell. */
@@ -181,6 +182,16 @@ export class MCPClientManager {
 
   connection(serverId: string): McpConnection | undefined {
     return this.#place(serverId).connection;
+  }
+
+  /** For what a server has beside its tools; it is started for it when it has to be. */
+  async ask(serverId: string, question: ServerQuestion, signal?: AbortSignal): Promise<Json> {
+    const place = this.#place(serverId);
+    await this.#start(place);
+    if (place.connection !== undefined) return place.connection.ask(question, signal);
+    const { state, errors } = statusOf(place);
+    const message = `The server "${serverId}" is ${state}. ${errors.at(-1) ?? ""}`.trim();
+    throw hubError("server_down", message, { details: { serverId, state } });
   }
 
   /** What a server printed last. */

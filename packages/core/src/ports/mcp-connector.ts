@@ -1,5 +1,5 @@
-import type { MCPServerConfig } from "../schema/hub.ts";
-import type { JsonObject, JsonSchema } from "../schema/json.ts";
+import type { MCPServerConfig, ServerQuestion } from "../schema/hub.ts";
+import type { Json, JsonObject, JsonSchema } from "../schema/json.ts";
 import type { GivenAnswer } from "../schema/question.ts";
 
 /*
@@ -36,6 +36,8 @@ export type McpConnection = {
   /** Tries now instead of at `nextTryAt`. */
   readonly wake: () => void;
   readonly call: (request: McpCall) => Promise<McpResult>;
+  /** For its resources and prompts, as the protocol has them; fails as `call` does. */
+  readonly ask: (question: ServerQuestion, signal?: AbortSignal) => Promise<Json>;
 };
 
 export type ConnectionState = "configured" | "starting" | "ready" | "degraded" | "down";

@@ -70,6 +70,19 @@ export const HubServerStatus = ServerStatus.extend({
 });
 export type HubServerStatus = z.infer<typeof HubServerStatus>;
 
+/** What a server is asked for beside its tools. */
+export const ServerQuestion = z.discriminatedUnion("kind", [
+  z.strictObject({ kind: z.literal("resources") }),
+  z.strictObject({ kind: z.literal("resource"), uri: z.string().min(1).max(2_000) }),
+  z.strictObject({ kind: z.literal("prompts") }),
+  z.strictObject({
+    kind: z.literal("prompt"),
+    name: z.string().min(1).max(200),
+    args: z.record(z.string(), z.string()).default({}),
+  }),
+]);
+export type ServerQuestion = z.infer<typeof ServerQuestion>;
+
 /** What came of trying a server out. */
 export const ServerTest = z.object({
   ok: z.boolean(),

@@ -11,6 +11,7 @@ import {
   type HubChange,
   type HubInvocation,
   MAX_SERVERS,
+  START_CONCURRENCY,
   type MCPServerConfig,
 } from "@ergon/core";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
@@ -112,6 +113,37 @@ describe("MCPClientManager", () => {
       ["hangs", "starting"],
       ["hostile", "ready"],
     ]);
+  });
+
+  it("calls nine servers as ever while the tenth is down, and fails its calls at once", async () => {
+    const nine = Array.from({ length: 9 }, (_, n) => ({
+      ...hostile("fine"),
+      id: `s${String(n)}`,
+      name: `s${String(n)}`,
+    }));
+    const file = join(folder, "dies-for-good");
+    const tenth = { ...hostile("once", file), id: "tenth", name: "tenth" };
+    await manager.initialize([...nine, tenth]);
+    await expect(manager.invokeTool("tenth_crash", {})).rejects.toMatchObject({ code: "outcome_unknown" });
+    await vi.waitFor(() => expect(stateOf("tenth")).toBe("down"), PATIENCE);
+    const calls = Array.from({ length: 90 }, (_, n) => manager.invokeTool(`s${String(n % 9)}_echo`, { n }));
+    await expect(manager.invokeTool("tenth_echo", {})).rejects.toMatchObject({ code: "server_down" });
+    expect(await Promise.all(calls)).toEqual(Array.from({ length: 90 }, (_, n) => JSON.stringify({ n })));
+    expect(manager.getServerStatus().filter(({ state }) => state === "ready")).toHaveLength(9);
+  });
+
+  it("starts so many at once, and passes over those that are slow to start", async () => {
+    const many = Array.from({ length: START_CONCURRENCY + 1 }, (_, n) => ({
+      ...hostile("hangs"),
+      id: `h${String(n)}`,
+      name: `h${String(n)}`,
+    }));
+    void manager.initialize([...many, hostile("fine")]);
+    const starting = () => manager.getServerStatus().filter(({ state }) => state === "starting").length;
+    await vi.waitFor(() => expect(starting()).toBe(START_CONCURRENCY), PATIENCE);
+    expect(stateOf("hostile")).toBe("configured");
+    await vi.waitFor(() => expect(registry.has("hostile_echo")).toBe(true), PATIENCE);
+    expect(starting()).toBe(START_CONCURRENCY + 1);
   });
 
   it("says of each server what is wrong with it, and what a person can do", async () => {
@@ -248,6 +280,10 @@ describe("MCPClientManager", () => {
     expect(manager.serverLog("bad")).toContain("bad key [hidden]");
   });
 });
+
+function stateOf(serverId: string): string | undefined {
+  return manager.getServerStatus().find(({ id }) => id === serverId)?.state;
+}
 
 const PUBLISHED = {
   filesystem: require.resolve("@modelcontextprotocol/server-filesystem/dist/index.js"),

@@ -25,6 +25,10 @@ if (kind === "exits") {
   process.stderr.write(`${detail === "" ? "no licence" : detail}\n`);
   process.exit(7);
 }
+if (kind === "once") {
+  if (existsSync(detail)) process.exit(7);
+  writeFileSync(detail, "");
+}
 if (kind === "noisy") process.stdout.write("starting up …\n");
 if (kind !== "hangs") createInterface({ input: process.stdin }).on("line", (line) => take(JSON.parse(line) as Message));
 else process.stdin.resume();

@@ -10,6 +10,7 @@ import type { Progress } from "@modelcontextprotocol/client";
 import {
   backoffMs,
   hubError,
+  isErgonError,
   type ConnectionReport,
   type ConnectionState,
   type ListedTool,
@@ -18,6 +19,7 @@ import {
   type McpConnection,
   type McpResult,
 } from "@ergon/core";
+import { askServer } from "./ask-server.ts";
 import { callFailure } from "./call-failure.ts";
 import { createCallSlots, SERVER_SLOTS, type CallSlots } from "./call-slots.ts";
 import { connectServer, type ConnectionOptions, type ServerEra, type ServerLink } from "./connect-server.ts";
@@ -234,22 +236,36 @@ export function createServerConnection(deps: ServerConnectionDeps): McpConnectio
       await link?.close().catch(() => undefined);
       await living;
     },
-    call: async ({ signal, ...request }) => {
-      const freeHub = await deps.hubSlots.take(signal);
-      try {
-        const free = await slots.take(signal);
+    call: ({ signal, ...request }) => inTurn(signal, (to) => send(to, { signal, ...request })),
+    ask: (question, signal) =>
+      inTurn(signal, async ({ client }) => {
+        const timeout = deps.timeoutMs ?? CALL_TIMEOUT_MS;
         try {
-          if (state === "starting") await tried.promise;
-          signal?.throwIfAborted();
-          return await send(connected(), { signal, ...request });
-        } finally {
-          free();
+          const options = signal === undefined ? { timeout } : { timeout, signal };
+          return deps.redactValue(await askServer(client, question, options));
+        } catch (thrown) {
+          if (signal?.aborted === true || isErgonError(thrown)) throw thrown;
+          throw callFailure(thrown, { serverId, redact: deps.redact });
         }
-      } finally {
-        freeHub();
-      }
-    },
+      }),
   };
+
+  /** Waits for its turn, and a little for a server that is starting. */
+  async function inTurn<T>(signal: AbortSignal | undefined, work: (to: ServerLink) => Promise<T>): Promise<T> {
+    const freeHub = await deps.hubSlots.take(signal);
+    try {
+      const free = await slots.take(signal);
+      try {
+        if (state === "starting") await tried.promise;
+        signal?.throwIfAborted();
+        return await work(connected());
+      } finally {
+        free();
+      }
+    } finally {
+      freeHub();
+    }
+  }
 
   async function send({ client }: ServerLink, request: Request): Promise<McpResult> {
     const { name, args, signal, timeoutMs, answers, onProgress } = request;

@@ -1,4 +1,12 @@
-import { HubServerStatus, HubStats, type JsonObject, type MCPServerConfig, ServerTest } from "@ergon/core";
+import {
+  HubServerStatus,
+  HubStats,
+  Json,
+  type JsonObject,
+  type MCPServerConfig,
+  type ServerQuestion,
+  ServerTest,
+} from "@ergon/core";
 import { z } from "zod";
 import { serverPath } from "./paths.ts";
 import { callRemote, readJson, type RemoteRequest, type RemoteTarget } from "./remote-call.ts";
@@ -15,6 +23,8 @@ export type ServersDesk = {
   readonly test: (serverId: string, signal?: AbortSignal) => Promise<ServerTest>;
   /** A server of a configuration that was found, not named, may start from now on. */
   readonly approve: (serverId: string) => Promise<HubServerStatus>;
+  /** For its resources and prompts. */
+  readonly ask: (serverId: string, question: ServerQuestion, signal?: AbortSignal) => Promise<Json>;
   readonly stats: () => Promise<HubStats>;
 };
 
@@ -41,6 +51,10 @@ export function createRemoteServers(target: RemoteTarget, owner: string): Server
     },
     approve: async (serverId) =>
       HubServerStatus.parse(await ask({ method: "POST", path: `${serverPath(serverId)}/approve`, body: {} })),
+    ask: async (serverId, question, signal) => {
+      const request = { method: "POST", path: `${serverPath(serverId)}/ask`, body: question } as const;
+      return Json.parse(await ask(signal === undefined ? request : { ...request, signal }));
+    },
     stats: async () => HubStats.parse(((await ask({ path: "/stats" })) as { hub?: unknown }).hub),
   };
 }

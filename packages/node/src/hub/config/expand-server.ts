@@ -27,6 +27,7 @@ export function expandServer(
         const value = expand(text);
         secrets.add(value);
         if (isSecretName(name)) credentials.add(value.replace(/^(Bearer|Basic)\s+/i, ""));
+        for (const secret of credentialsInAddress(value)) credentials.add(secret);
         return [name, value];
       }),
     );

@@ -1,0 +1,120 @@
+// `--gateway`: the tools of the hub's servers, shown to MCP clients as tools of ours. Each call passes the gate like any other.
+import { setTimeout as sleep } from "node:timers/promises";
+import { type Json, type JsonObject, type Logger, toErgonError, type ToolSummary } from "@ergon/core";
+import type { CallToolResult, Tool } from "@modelcontextprotocol/server";
+import { answer, outputSchema } from "./answers.ts";
+import type { McpChanges } from "./changes.ts";
+import type { Reach } from "./reach.ts";
+import type { McpSurface, McpTool } from "./surface.ts";
+
+export type GatewayDeps = {
+  readonly reach: Reach;
+  readonly changes: McpChanges;
+  readonly logger: Logger;
+  /** Calls back when the tools may be others; absent where nobody tells. */
+  readonly onChange?: (listener: () => void) => unknown;
+};
+
+/** Many clients list tools once: servers that are starting are waited for this long. */
+const FIRST_LIST_MS = 5_000;
+
+export function gatewaySurface({ reach, changes, logger, onChange }: GatewayDeps): McpSurface {
+  let shown: readonly McpTool[] = [];
+  let seen = "[]";
+  let looking: Promise<void> | undefined;
+  let again: Promise<void> | undefined;
+
+  /** Never more than one at a time; what changes meanwhile is looked at once more. */
+  function look(): Promise<void> {
+    if (looking !== undefined) {
+      again ??= looking.then(() => {
+        again = undefined;
+        return look();
+      });
+      return again;
+    }
+    looking = takeIn()
+      .catch((thrown: unknown) => {
+        logger.warn({ error: toErgonError(thrown, "internal").toJSON() }, "The servers' tools cannot be listed.");
+      })
+      .finally(() => {
+        looking = undefined;
+      });
+    return looking;
+  }
+
+  async function takeIn(): Promise<void> {
+    const tools = (await reach({ repeatable: true }, ({ tools: list }) => list())).filter(isOfHub);
+    const now = JSON.stringify(tools);
+    if (now === seen) return;
+    seen = now;
+    shown = tools.map((tool) => gatewayTool(tool, reach));
+    changes.announce({ kind: "list", list: "tools" });
+  }
+
+  onChange?.(() => void look());
+  return {
+    prepare: async () => {
+      const patience = new AbortController();
+      const late = sleep(FIRST_LIST_MS, undefined, { signal: patience.signal, ref: false }).catch(() => undefined);
+      await Promise.race([reach({ repeatable: true }, ({ everything }) => everything()), late]);
+      await Promise.race([look(), late]);
+      patience.abort();
+    },
+    tools: () => shown,
+  };
+}
+
+function isOfHub({ origin }: ToolSummary): boolean {
+  return origin === "hub";
+}
+
+function gatewayTool(tool: ToolSummary, reach: Reach): McpTool {
+  const { id, title, description, parameters, effects } = tool;
+  const isDeclared = tool.outputSchema !== undefined;
+  return {
+    definition: {
+      name: id,
+      title,
+      description,
+      inputSchema: objectSchema(parameters),
+      outputSchema: outputSchema(isDeclared ? tool.outputSchema : WRAPPED),
+      annotations: {
+        readOnlyHint: effects === "read" || effects === "pure",
+        idempotentHint: effects !== "once",
+        destructiveHint: effects === "once" || effects === "idempotent",
+        openWorldHint: true,
+      },
+    },
+    call: async (args, { owner, signal }) => {
+      const request = { owner, toolId: id, args, signal };
+      const called = await reach({ repeatable: false }, ({ callFor }) => callFor(request));
+      if (called.kind === "finished") return resultOf(called.output, isDeclared);
+      const next = `A person must approve this call first: ergon approvals approve ${called.approvalId}`;
+      return answer({ code: "approval_required", message: next, approvalId: called.approvalId });
+    },
+  };
+}
+
+const WRAPPED = { type: "object", properties: { output: {} }, required: ["output"] };
+
+/** A server's own blocks (pictures, links) go on as they came; everything else is said in both forms. */
+function resultOf(output: Json, isDeclared: boolean): CallToolResult {
+  const structured = isDeclared && isObject(output) ? output : { output };
+  const blocks = isObject(output) ? output["content"] : undefined;
+  if (isDeclared || !Array.isArray(blocks) || !blocks.every(isBlock)) return answer(structured);
+  return { content: blocks, structuredContent: structured };
+}
+
+function isBlock(value: Json): boolean {
+  return isObject(value) && typeof value["type"] === "string";
+}
+
+function isObject(value: Json): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function objectSchema(parameters: ToolSummary["parameters"]): Tool["inputSchema"] {
+  const schema = typeof parameters === "boolean" ? {} : parameters;
+  return { ...schema, type: "object" };
+}
