@@ -68,7 +68,14 @@ const ForkBody = z.strictObject({
   sessionId: SessionId.optional().describe("only for processes on the same data folder"),
 });
 
-const ResumeBody = z.strictObject({ input: Json.optional(), step: z.string().min(1).max(10_000).optional() });
+const ResumeBody = z.strictObject({
+  input: Json.optional(),
+  step: z.string().min(1).max(10_000).optional(),
+  mayApprove: z
+    .literal(false)
+    .optional()
+    .describe("whoever it is done for may not accept what the supervisor proposed"),
+});
 
 export const CoreAnswer = z.object({ core: SessionCore });
 export const ViewAnswer = z.object({
@@ -260,7 +267,7 @@ export function sessionRoutes({
           sessionId: params.id,
           ...(input === undefined ? {} : { input }),
           ...(step === undefined ? {} : { step }),
-          mayApprove: asker.principal.scope === "person",
+          mayApprove: asker.principal.scope === "person" && body.mayApprove !== false,
         });
         return await accepted(core, asker);
       },

@@ -16,7 +16,9 @@ export const SessionAnswer = z.object({
   status: SessionStatus,
   planId: z.string().optional(),
   finalResponse: Json.optional().describe("the plan's result, once it has completed"),
-  waiting: z.array(OpenWait.pick({ stepId: true, path: true, kind: true, message: true, inputSchema: true })),
+  waiting: z.array(
+    OpenWait.pick({ stepId: true, path: true, kind: true, message: true, inputSchema: true, approvalId: true }),
+  ),
   error: ErrorRecord.optional(),
   updatedAt: z.string(),
   next: z.string().optional().describe("what to do now"),
@@ -28,12 +30,13 @@ const WholeSession = SessionAnswer.extend({ context: SessionContext });
 
 export function sessionAnswer({ core, context }: Pick<SessionView, "core" | "context">): SessionAnswer {
   const { sessionId, status, currentPlanId, lastError, updatedAt } = core;
-  const waiting = core.waiting.map(({ stepId, path, kind, message, inputSchema }) => ({
+  const waiting = core.waiting.map(({ stepId, path, kind, message, inputSchema, approvalId }) => ({
     stepId,
     path,
     kind,
     message,
     ...(inputSchema === undefined ? {} : { inputSchema }),
+    ...(approvalId === undefined ? {} : { approvalId }),
   }));
   const next = nextStep(core);
   const finished = status === "completed" && context["finalResponse"] !== undefined;
@@ -57,8 +60,13 @@ function errorOf({ code, message, retryable, details }: ErrorRecord): ErrorRecor
 }
 
 function nextStep({ sessionId, status, waiting }: SessionCore): string | undefined {
-  const [wait] = waiting;
-  const which = waiting.length > 1 && wait !== undefined ? ` and the step ("${wait.path}" is the first)` : "";
+  const answerable = waiting.filter(({ approvalId }) => approvalId === undefined);
+  const asked = waiting.flatMap(({ approvalId }) => approvalId ?? []);
+  const [wait] = answerable;
+  if (status === "paused_on_human" && wait === undefined && asked.length > 0) {
+    return `A person must approve this, and only they can: ask the user to look at it with "ergon approvals show ${asked[0] ?? ""}" and to answer with "ergon approvals approve ${asked[0] ?? ""}" (or deny). Then look again: get_session with sessionId "${sessionId}" and waitSeconds.`;
+  }
+  const which = answerable.length > 1 && wait !== undefined ? ` and the step ("${wait.path}" is the first)` : "";
   switch (status) {
     case "running":
       return `Still running, and it goes on by itself. Look again: get_session with sessionId "${sessionId}" and waitSeconds.`;

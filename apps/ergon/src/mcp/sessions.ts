@@ -51,7 +51,9 @@ export function sessionSurface({ reach, plans, ids }: SessionDeps): McpSurface {
         const begin = async (): Promise<string> => {
           const which = step === undefined ? {} : { step };
           const given = input === undefined ? {} : { input };
-          await reach({ repeatable: false }, ({ engine }) => engine.resume({ owner, sessionId, ...which, ...given }));
+          await reach({ repeatable: false }, ({ engine }) =>
+            engine.resume({ owner, sessionId, ...which, ...given, mayApprove: false }),
+          );
           return sessionId;
         };
         return await driveSession(reach, call, { tool: RESUME.name, args, waitMs: waitSeconds * 1_000, begin });

@@ -19,7 +19,9 @@ export function reportAnswer(terminal: Terminal, sessionId: string, response: MC
   }
   const { red, yellow } = terminal.errorColors;
   if (!response.success) {
-    terminal.note(red(`failed: ${oneLine(response.error)}`));
+    const waits = exitCodeForAnswer(response) === EXIT.paused;
+    terminal.note(waits ? yellow(oneLine(response.error)) : red(`failed: ${oneLine(response.error)}`));
+    if (waits) terminal.note(`See what it waits for, and how to answer: ergon sessions show ${sessionId}`);
     return;
   }
   const { summaryMessage, intermediateResults, trace } = response.data;

@@ -23,6 +23,8 @@ export type ToolPolicyDeps = {
 /** The gate's policy: which calls a person is asked about, by configuration and by what people allowed before. */
 export function createToolPolicy({ grants, settings, clock }: ToolPolicyDeps): ToolPolicy {
   return ({ tool }) => {
+    // Ergon's own: the supervisor's, the summary. What those set going is asked about where it is called.
+    if (tool.origin === "builtin") return ALLOW;
     const rules = settings.rules();
     // Most calls are of tools that nobody is ever asked about.
     if (tool.hub === undefined && tool.destructiveHint !== true && rules.length === 0) return ALLOW;

@@ -19,16 +19,17 @@ export type ListFrame = {
 
 export type StepState =
   /** The step has begun and awaits its first answer (a check, an evaluation). */
-  | (Amended & { readonly kind: "ready" })
+  | (Amended & Asked & { readonly kind: "ready" })
   | (Amended & { readonly kind: "call"; readonly attempt: number })
   /** Attempt 0: a correction put the step's first attempt off. */
   | (Amended & { readonly kind: "backoff"; readonly attempt: number; readonly untilMs: number })
-  | (Amended & {
-      readonly kind: "approval";
-      readonly sinceMs: number;
-      readonly message: string;
-      readonly approvalId: string;
-    })
+  | (Amended &
+      Asked & {
+        readonly kind: "approval";
+        readonly sinceMs: number;
+        readonly message: string;
+        readonly approvalId: string;
+      })
   | (Amended & {
       readonly kind: "human";
       readonly sinceMs: number;
@@ -58,6 +59,8 @@ export type Amendment = {
   readonly answers?: readonly GivenAnswer[];
 };
 type Amended = { readonly amendment?: Amendment };
+/** What a person is asked about, to be called as it is; for this visit alone. */
+type Asked = { readonly args?: JsonObject };
 
 /** Branches or loop turns under way. Those before `next` that are not in `kids` are done. */
 export type Spread = {

@@ -7,7 +7,7 @@ import type { Amendment, ListPlace, StepState, Visit } from "./frames.ts";
 /** What the interpreter asks its driver to do. Every effect is answered by completions for its `ord`. */
 export type Effect =
   /** Resolve the arguments and ask the gate; ask a person where that is needed. → checked | failed */
-  | (At & { readonly kind: "check"; readonly amendment?: Amendment })
+  | (At & { readonly kind: "check"; readonly amendment?: Amendment; readonly args?: JsonObject })
   /** Look whether a person has answered. → approval, if so */
   | (At & { readonly kind: "look"; readonly approvalId: string })
   /** Call the checked tool; its intent is committed first. → called */

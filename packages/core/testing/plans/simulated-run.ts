@@ -4,6 +4,9 @@
  * What the run comes to must depend on none of that.
  */
 import { ErgonError, isErgonError } from "../../src/errors/ergon-error.ts";
+import { createApprovals } from "../../src/hub/approval-desk.ts";
+import { createToolGrants } from "../../src/hub/tool-grants.ts";
+import { createMemoryApprovalStore } from "../../src/memory/approval-store.ts";
 import { createMemoryBlobStore } from "../../src/memory/blob-store.ts";
 import { createIds } from "../../src/memory/ids.ts";
 import { silentLogger } from "../../src/memory/logger.ts";
@@ -19,6 +22,7 @@ import type { AgenticPlan } from "../../src/schema/plan.ts";
 import type { SessionView } from "../../src/ports/engine.ts";
 import type { Effects } from "../../src/schema/tool.ts";
 import { createToolGate, type ToolGate } from "../../src/tools/gate.ts";
+import { allowAll, type ToolPolicy } from "../../src/tools/policy.ts";
 import { ToolRegistry } from "../../src/tools/registry.ts";
 import { createSimulatedClock } from "../simulated-clock.ts";
 import { createChoice } from "./choice.ts";
@@ -37,12 +41,16 @@ export type Simulation = {
    * after. `power`: after some commits, and then all that were not synced are forgotten.
    */
   readonly crashes: "none" | "process" | "power";
+  /** Every call that is not pure waits for a person's yes; the process may also die between the yes and the session. */
+  readonly approvals?: boolean;
   /** Afterwards fork it from every top-level step that it reached. */
   readonly forks?: boolean;
 };
 
 export type SimulatedRun = SessionView & {
   readonly crashes: number;
+  /** How many questions people were asked. */
+  readonly questions: number;
   /** How often each call was made, by idempotency key. */
   readonly calls: ReadonlyMap<string, { readonly toolId: string; count: number }>;
   /** What the forks came to, by the step that they began with. */
@@ -78,6 +86,8 @@ export function asReported(world: World, { crashes }: { readonly crashes: boolea
 const OWNER = "simulation";
 const SESSION = "ses-simulation";
 const MAX_LIVES = 20_000;
+/** One in so many answers is the last thing that its process does. */
+const ANSWERS_PER_DEATH = 3;
 const MAX_MOVES = 200_000;
 /** One in so many commits is the last before the power goes; ever fewer, for what is never synced begins from afar. */
 const COMMITS_PER_POWER_LOSS = 4;
@@ -102,7 +112,9 @@ export async function simulate(simulation: Simulation): Promise<SimulatedRun> {
     calls.set(call.key, seen);
     under.push(call);
   });
-  const gate = createToolGate({ registry, clock, logger: shared.logger });
+  const gate = createToolGate({ registry, clock, logger: shared.logger, policy: policyOf(simulation) });
+  const approvalStore = createMemoryApprovalStore();
+  const desk = createApprovals({ ...shared, store: approvalStore, grants: createToolGrants(), registry });
   await warm(gate);
 
   const view = await drive(SESSION, async (engine, record) => {
@@ -116,7 +128,8 @@ export async function simulate(simulation: Simulation): Promise<SimulatedRun> {
     const forked = await drive(fork.newSessionId, (engine) => engine.fork(fork)).catch(orNotReached);
     if (forked !== undefined) forks.set(id, forked);
   }
-  return { ...view, crashes, calls, forks };
+  const { items } = await approvalStore.list({ limit: MAX_MOVES });
+  return { ...view, crashes, questions: items.length, calls, forks };
 
   /** Runs one session to its end, through as many lives as it takes. */
   async function drive(sessionId: string, start: Start): Promise<SessionView> {
@@ -144,8 +157,12 @@ export async function simulate(simulation: Simulation): Promise<SimulatedRun> {
       gate,
       ids: createIds({ clock }),
       plans: { get: () => undefined, ids: () => [] },
+      approvals: desk,
     });
-    const found = await live(engine, () => dead, { sessionId, start });
+    const die = (): void => {
+      dead = true;
+    };
+    const found = await live(engine, { isDead: () => dead, die }, { sessionId, start });
     clock.forget();
     return found;
   }
@@ -153,7 +170,7 @@ export async function simulate(simulation: Simulation): Promise<SimulatedRun> {
   /** One life of the process: until it dies, or the run has ended. */
   async function live(
     engine: EmbeddedEngine,
-    isDead: () => boolean,
+    { isDead, die }: { readonly isDead: () => boolean; readonly die: () => void },
     { sessionId, start }: { readonly sessionId: string; readonly start: Start },
   ): Promise<SessionView | undefined> {
     let failure: { readonly thrown: unknown } | undefined;
@@ -183,11 +200,24 @@ export async function simulate(simulation: Simulation): Promise<SimulatedRun> {
       } else {
         const waits = placedWaits(indexed, frames).filter(({ wait }) => wait.kind !== "time");
         const wait = waits[choice.below(Math.max(1, waits.length))];
-        if (wait !== undefined) ask(answer(engine, sessionId, wait));
+        if (wait?.wait.approvalId !== undefined) ask(approve(engine, wait.wait.approvalId, die));
+        else if (wait !== undefined) ask(answer(engine, sessionId, wait));
         else if (!clock.jump()) throw new Error(`The run is stuck: ${JSON.stringify(record)}`);
       }
     }
     throw new Error("The run makes no end of moves.");
+  }
+
+  async function approve(engine: EmbeddedEngine, approvalId: string, die: () => void): Promise<void> {
+    if (acknowledged.has(approvalId))
+      throw new Error(`The answer to ${approvalId} was acknowledged and then forgotten.`);
+    const approval = await desk.decide({ name: "a person" }, approvalId, { decision: "approve" });
+    if (simulation.crashes !== "none" && choice.below(ANSWERS_PER_DEATH) === 0) {
+      crashes++;
+      return die();
+    }
+    await engine.settleApproval(approval);
+    acknowledged.add(approvalId);
   }
 
   async function answer(engine: EmbeddedEngine, sessionId: string, placed: PlacedWait): Promise<void> {
@@ -228,6 +258,14 @@ export async function simulate(simulation: Simulation): Promise<SimulatedRun> {
     const answer = world.call({ ...place, toolId: row?.toolId ?? "", args: row?.request as JsonObject, attempt: 1 });
     return "output" in answer ? answer.output : null;
   }
+}
+
+function policyOf({ approvals = false }: Simulation): ToolPolicy {
+  if (!approvals) return allowAll;
+  return ({ tool }) =>
+    tool.effects === "pure"
+      ? { kind: "allow" }
+      : { kind: "needs_approval", reason: "It is not pure.", fingerprint: "f" };
 }
 
 type Start = (engine: EmbeddedEngine, record: SessionRecord | undefined) => Promise<unknown>;

@@ -44,7 +44,8 @@ export function createRemoteEngine(target: RemoteTarget): Engine {
       const body = { ...(typeof plan === "string" ? { planId: plan } : { plan }), input, create };
       return await change(ref, "execute-plan", body);
     },
-    resume: async ({ step, input, ...ref }) => await change(ref, "resume", { step, input }),
+    resume: async ({ step, input, mayApprove, ...ref }) =>
+      await change(ref, "resume", { step, input, ...(mayApprove === false ? { mayApprove } : {}) }),
     cancel: async (ref) => await change(ref, "cancel", {}),
     fork: async ({ fromStep, input, newSessionId: sessionId, ...ref }) =>
       await change(ref, "fork", { fromStep, input, sessionId }),

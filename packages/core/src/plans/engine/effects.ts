@@ -142,7 +142,7 @@ export function createEffects({ deps, state, arrive, begun }: EffectsParts): Eff
 
   function checkNow(effect: Check): boolean {
     try {
-      const args = effect.amendment?.args ?? resolveArguments(effect.stepId, data.view(effect.place));
+      const args = effect.args ?? effect.amendment?.args ?? resolveArguments(effect.stepId, data.view(effect.place));
       if (args === undefined) return false;
       const asked = ask(effect, args);
       if (asked instanceof Promise) begun(() => orFail(effect, async () => checked(effect, await asked)));
@@ -156,6 +156,7 @@ export function createEffects({ deps, state, arrive, begun }: EffectsParts): Eff
   async function checkLater(effect: Check): Promise<void> {
     const template = templateOf(effect.stepId);
     const args =
+      effect.args ??
       effect.amendment?.args ??
       ((await withLoads(effect, (view) => resolveTemplate(template, view))).value as JsonObject);
     checked(effect, await ask(effect, args));

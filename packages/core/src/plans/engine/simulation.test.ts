@@ -12,6 +12,7 @@ const PLANS_WITH_CRASHES = 2_000;
 const PLANS_FORKED = 300;
 const MIN_CRASHES = 50_000;
 const PLANS_WITH_POWER_LOSS = 300;
+const PLANS_WITH_APPROVALS = 300;
 
 describe("random plans on the real engine", () => {
   it(
@@ -64,6 +65,37 @@ describe("random plans on the real engine", () => {
         { numRuns: sampleRuns(PLANS_FORKED), endOnFailure: true },
       );
       expect(forks).toBeGreaterThanOrEqual(sampleRuns(PLANS_FORKED));
+    },
+    longRuns(600_000),
+  );
+
+  it(
+    "come to the same when a person must approve their calls, whenever the process dies, and ask about each call once",
+    async () => {
+      let crashes = 0;
+      let questions = 0;
+      await fc.assert(
+        fc.asyncProperty(arbitraryPlan(), fc.nat(), fc.boolean(), async ({ plan, input }, seed, power) => {
+          const world = asReported(seededWorld(seed), { crashes: true });
+          const run = await simulate({
+            plan,
+            input,
+            world,
+            seed,
+            crashes: power ? "power" : "process",
+            approvals: true,
+          });
+          crashes += run.crashes;
+          questions += run.questions;
+          compare(run, runReference(plan, input, world));
+          expect(onceCalls(run).every(({ count }) => count === 1)).toBe(true);
+          const asked = run.history.filter(({ toolId }) => TOOL_EFFECTS[toolId] !== "pure");
+          expect(run.questions).toBe(asked.length);
+        }),
+        { numRuns: sampleRuns(PLANS_WITH_APPROVALS), endOnFailure: true },
+      );
+      expect(crashes).toBeGreaterThanOrEqual(sampleRuns(PLANS_WITH_APPROVALS));
+      expect(questions).toBeGreaterThanOrEqual(sampleRuns(PLANS_WITH_APPROVALS));
     },
     longRuns(600_000),
   );

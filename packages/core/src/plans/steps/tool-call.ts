@@ -1,5 +1,6 @@
 import type { ContextWrite } from "../../ports/state-store.ts";
 import type { ErrorRecord } from "../../schema/error.ts";
+import type { JsonObject } from "../../schema/json.ts";
 import type { ToolCallStep } from "../../schema/plan.ts";
 import { MAX_QUESTIONS, Question } from "../../schema/question.ts";
 import type { Visit } from "../frames.ts";
@@ -76,7 +77,7 @@ function complete(step: ToolCallStep, visit: Visit, completion: Completion, out:
 }
 
 function checkEffect(visit: Visit): Effect {
-  return { kind: "check", ...at(visit), ...amended(visit) };
+  return { kind: "check", ...at(visit), ...amended(visit), ...askedAbout(visit) };
 }
 
 function sleepEffect(visit: Visit, untilMs: number): Effect {
@@ -85,15 +86,20 @@ function sleepEffect(visit: Visit, untilMs: number): Effect {
 
 function check(visit: Visit, out: Out): Move {
   out.effects.push(checkEffect(visit));
-  return { to: "state", state: { kind: "ready", ...amended(visit) } };
+  return { to: "state", state: { kind: "ready", ...amended(visit), ...askedAbout(visit) } };
+}
+
+/** The arguments that a person was asked about stay what they were. */
+function askedAbout({ frame: { state } }: Visit): { readonly args?: JsonObject } {
+  if ((state.kind !== "ready" && state.kind !== "approval") || state.args === undefined) return {};
+  return { args: state.args };
 }
 
 /** What is looked at once the wait is written: somebody may have answered while it was not. */
 function waitForApproval(visit: Visit, completion: Asked, out: Out): Move {
   const { message, approvalId, args, atMs } = completion;
   out.effects.push({ kind: "look", ...at(visit), approvalId });
-  const { amendment } = amended(visit);
-  const kept = args === undefined ? amended(visit) : { amendment: { ...amendment, args } };
+  const kept = { ...amended(visit), ...(args === undefined ? {} : { args }) };
   return { to: "state", state: { kind: "approval", sinceMs: atMs, message, approvalId, ...kept } };
 }
 
