@@ -330,7 +330,7 @@ export const implementation = async ({ marks, go }, { signal, idempotencyKey }) 
 };
 `;
 
-  async function killedMidCall(effects: string, ...replies: readonly string[]) {
+  async function killedMidCall(effects: string, ...replies: Parameters<typeof startScriptedServer>[0]) {
     folder.write({ "tools/slow.tool.js": toolWith(effects) });
     const [marks, go] = [join(folder.path, "marks"), join(folder.path, "go")];
     const model = await scripted(call("test::slow", { marks, go }), ...replies);
@@ -355,15 +355,18 @@ export const implementation = async ({ marks, go }, { signal, idempotencyKey }) 
     expect(model.asked()).toBe(2);
   });
 
-  it("asks a person when nobody can know, and goes on with what the person says", async () => {
-    const { id, keys, second } = await killedMidCall("once", call("respond", { content: "I see." }));
-    expect((await settled(second, id)).conversation).toMatchObject({
-      state: "waiting_for_person",
-      waiting: [{ kind: "error", error: { code: "outcome_unknown" } }],
-    });
-    expect(keys()).toHaveLength(1);
-    await ask(second, `/sessions/${id}/resume`, { input: { happened: { done: "by hand" } } });
-    await expect.poll(async () => answers(await settled(second, id)), { timeout: 30_000 }).toEqual(["I see."]);
+  it("does not call it again when nobody can know what happened, and says so", async () => {
+    const repeated = (request: ScriptedRequest): string => {
+      const [, marks = "", go = ""] = /"marks": "([^"]+)",\s+"go": "([^"]+)"/.exec(promptOf(request)) ?? [];
+      return call("test::slow", { marks, go });
+    };
+    const { id, keys, second } = await killedMidCall("once", repeated, call("respond", { content: "I do not know." }));
+    const view = await settled(second, id);
+    expect(answers(view)).toEqual(["I do not know."]);
+    expect(view.history.flatMap(({ body }) => (body.kind === "result" ? [body.text] : []))).toEqual([
+      expect.stringContaining("It may have been done, and is not called again") as string,
+      expect.stringContaining("is not made again") as string,
+    ]);
     expect(keys()).toHaveLength(1);
   });
 });

@@ -35,11 +35,13 @@ const matrix = [
   ["GET", "/stats", { own: 200, agent: 200, person: 200, admin: 200 }],
   ["GET", "/metrics", { own: 200, agent: 200, person: 200, admin: 200 }],
   ["GET", "/openapi.json", { own: 200, agent: 200, person: 200, admin: 200 }],
-  ["GET", "/conversations", { own: 501, agent: 501, person: 501, admin: 501 }],
-  ["GET", "/conversations/:session", { own: 501, agent: 501, person: 501, admin: 501 }],
-  ["GET", "/conversations/:session/events", { own: 501, agent: 501, person: 501, admin: 501 }],
-  ["POST", "/message", { own: 501, agent: 501, person: 501, admin: 501 }],
-  ["GET", "/energy", { own: 501, agent: 501, person: 501, admin: 501 }],
+  ["GET", "/conversations", { own: 200, agent: 200, person: 200, admin: 200 }],
+  ["GET", "/conversations/:talk", { own: 200, agent: 404, person: 404, admin: 404 }],
+  ["GET", "/conversations/:talk/events", { own: 200, agent: 404, person: 404, admin: 404 }],
+  ["POST", "/message", { own: 202, agent: 202, person: 202, admin: 202 }, { content: "Hello" }],
+  ["POST", "/message", { own: 202, agent: 404, person: 404, admin: 404 }, { content: "x", conversationId: ":talk" }],
+  ["POST", "/conversations/:talk/end", { own: 200, agent: 404, person: 404, admin: 404 }],
+  ["GET", "/energy", { own: 200, agent: 200, person: 200, admin: 200 }],
   [
     "POST",
     "/loop",
@@ -82,6 +84,7 @@ describe("who may do what", () => {
   let blob: string;
   let loop: string;
   let approval: string;
+  let talk: string;
   let made = 0;
 
   beforeAll(async () => {
@@ -105,6 +108,8 @@ describe("who may do what", () => {
     });
     const asked = await served.ask("POST", "/tools/probe::erase/call", { token: holders.own, body: { args: {} } });
     approval = String(asked.body["approvalId"]);
+    const said = { token: holders.own, body: { content: "Hello" }, headers: { prefer: "wait=30" } };
+    talk = String((await served.ask("POST", "/message", said)).body["conversationId"]);
   });
   afterAll(async () => {
     await served.close();
@@ -183,8 +188,12 @@ describe("who may do what", () => {
       .replace(":blob", blob)
       .replace(":loop", loop)
       .replace(":approval", approval)
+      .replace(":talk", talk)
       .replace(":helper", helper);
-    const sent = body === undefined ? undefined : JSON.parse(JSON.stringify(body).replace(":new", `n${made}`));
+    const sent =
+      body === undefined
+        ? undefined
+        : JSON.parse(JSON.stringify(body).replace(":new", `n${made}`).replace(":talk", talk));
     if (!concrete.endsWith("/events")) return await served.ask(method, concrete, { token, body: sent });
     const stop = new AbortController();
     const headers = token === null ? {} : { authorization: `Bearer ${token}` };

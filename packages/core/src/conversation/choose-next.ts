@@ -118,7 +118,7 @@ export async function chooseByModel(deps: ChooseDeps, model: ChatModel, situatio
   const failures = record.pending?.failures[callKey(action)] ?? 0;
   if (failures < MAX_SAME_FAILURES)
     return { become: (now) => chosen(now, { actions: [action], answers: false, seen }, isoTime(clock)) };
-  const why = `This very call has failed ${String(failures)} times and is not made again.`;
+  const why = "This very call has failed before in a way that repeating does not mend, and is not made again.";
   if ((record.pending?.stopped ?? 0) + 1 < MAX_STOPPED) return refuse(why, true);
   return close(`"${action.tool}" was called with the same arguments again and again and failed each time.`);
 

@@ -60,7 +60,6 @@ export async function createMind(deps: MindDeps): Promise<Mind> {
     conversations: store,
     entries: (query) => store.entries(query),
     state,
-    engine,
     registry,
     regulator,
     owner,
@@ -71,7 +70,6 @@ export async function createMind(deps: MindDeps): Promise<Mind> {
     health: createModelHealth(clock),
     orchestrator: createOrchestrator({
       registry,
-      embedder,
       clock,
       logger,
       ...(deps.toolsReady === undefined ? {} : { toolsReady: deps.toolsReady }),

@@ -1,5 +1,5 @@
+import { createHashEmbedder } from "../memory/hash-embedder.ts";
 import type { Clock } from "../ports/clock.ts";
-import type { Embedder } from "../ports/embedder.ts";
 import type { Logger } from "../ports/logger.ts";
 import type { PlannedAction } from "../schema/mcp-loop.ts";
 import { SUB_AGENT_TOOLS } from "../hub/sub-agent.ts";
@@ -11,7 +11,7 @@ import type { Tool } from "../tools/tool.ts";
 import { type Act, createBuiltinTools } from "./builtin-tools.ts";
 
 /** A model is shown this many tools beside the built-in ones: those nearest to what is talked about. */
-const MAX_OFFERED_TOOLS = 24;
+const MAX_OFFERED_TOOLS = 40;
 
 type Routed =
   | { readonly kind: "act"; readonly act: Act }
@@ -30,17 +30,17 @@ export type Orchestrator = {
 
 export function createOrchestrator(deps: {
   readonly registry: Pick<ToolRegistry, "get" | "list">;
-  readonly embedder: Embedder;
   readonly clock: Clock;
   readonly logger: Logger;
   /** Waits a little for tools that are on their way. */
   readonly toolsReady?: () => Promise<void>;
 }): Orchestrator {
-  const { registry, embedder, clock, logger, toolsReady = async () => undefined } = deps;
+  const { registry, clock, logger, toolsReady = async () => undefined } = deps;
   const builtins = new ToolRegistry();
   for (const tool of createBuiltinTools()) builtins.register(tool);
   const gate = createToolGate({ registry: builtins, clock, logger });
-  const ranker = createToolRanker({ embedder });
+  // By words alone: a sentence encoder would hold everything else up while it reads all tools for the first time.
+  const ranker = createToolRanker({ embedder: createHashEmbedder() });
   const always = new Set<string>(SUB_AGENT_TOOLS);
   const tools = async (): Promise<readonly Tool[]> => {
     await toolsReady();

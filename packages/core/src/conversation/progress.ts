@@ -14,6 +14,8 @@ import type { Json } from "../schema/json.ts";
 export type Happened = Pick<Change, "record" | "entries">;
 
 const MAX_TITLE = 80;
+/** More failures than a call may ever have and still be made. */
+const NEVER_AGAIN = 1_000;
 /** So much of a result is kept for the model to read; the session's history has it whole. */
 const MAX_RESULT_CHARS = 4_000;
 
@@ -135,13 +137,14 @@ export function chosen(
 
 export function carriedOut(
   record: ConversationRecord,
-  results: readonly (ActionResult & { readonly key: string })[],
+  results: readonly (ActionResult & { readonly key: string; readonly unknown?: true })[],
   at: string,
 ): Happened {
   const { work: _done, ...rest } = record;
   const pending = record.pending ?? newPending(at);
   const failures = { ...pending.failures };
-  for (const { key, success } of results) if (!success) failures[key] = (failures[key] ?? 0) + 1;
+  for (const { key, success, unknown } of results)
+    if (!success) failures[key] = (failures[key] ?? 0) + (unknown === true ? NEVER_AGAIN : 1);
   return {
     record: { ...rest, updatedAt: at, pending: { ...pending, failures } },
     entries: results.map(({ tool, success, output, error }) => ({

@@ -7,9 +7,12 @@ import type { EmbeddedEngine } from "../plans/engine/engine.ts";
 import { compileActions } from "../planner/compile-actions.ts";
 import { argumentsRefused, readActionResults } from "../planner/execute-actions.ts";
 
+/** `unknown`: it was called, and nobody knows what became of it. */
+type WorkResult = ActionResult & { readonly unknown?: true };
+
 /** What became of a choice that was carried out, or is being. */
 type WorkOutcome =
-  | { readonly kind: "done"; readonly results: readonly ActionResult[]; readonly energyUnits: number }
+  | { readonly kind: "done"; readonly results: readonly WorkResult[]; readonly energyUnits: number }
   | { readonly kind: "waits"; readonly waiting: readonly OpenWait[] }
   /** We were told to stop first; it goes on by itself. */
   | { readonly kind: "left" };
@@ -51,7 +54,9 @@ export function createRunActions({
     if (!isSettled(core)) return { kind: "left" };
     if (!isOver(core)) return { kind: "waits", waiting: core.waiting };
     const ran = await readActionResults(store, { sessionId, run: begun.run, compiled });
-    const done = new Map(ran.map(({ stepId, result }) => [stepId, result]));
+    const done = new Map(
+      ran.map(({ stepId, row, result }) => [stepId, row.state === "unknown" ? unknown(result) : result]),
+    );
     const results = compiled.steps.map(({ stepId, action }) => done.get(stepId) ?? failed(action, notReached(core)));
     return { kind: "done", results, energyUnits: ran.reduce((sum, { row }) => sum + row.energyUnits, 0) };
 
@@ -84,6 +89,12 @@ function notRunnable(thrown: unknown): Error | undefined {
   return thrown.code === "plan_invalid" || thrown.code === "tool_not_found"
     ? toErgonError(thrown, "plan_invalid")
     : undefined;
+}
+
+/** Whoever chose it must not choose it again as if nothing had happened. */
+function unknown(result: ActionResult): WorkResult {
+  const error = `${result.error ?? ""} It may have been done, and is not called again: tell the person.`.trim();
+  return { ...result, success: false, error, unknown: true };
 }
 
 function failed({ tool, args }: Work["actions"][number], error: string): ActionResult {

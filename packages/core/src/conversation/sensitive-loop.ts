@@ -52,7 +52,6 @@ export type SensitiveLoopDeps = StepDeps & {
   readonly conversations: ConversationStore;
   readonly state: Pick<StateStore, "commit" | "readCursor" | "watch">;
   readonly teller?: Teller;
-  readonly engine: Parameters<typeof createTeller>[0]["engine"];
   readonly logger: Logger;
   /** Whose the pool's own rows are. */
   readonly owner: string;
@@ -263,6 +262,8 @@ export function createSensitiveLoop(deps: SensitiveLoopDeps): SensitiveLoop {
 
   async function step(one: Live, signal: AbortSignal): Promise<void> {
     one.isFreed = false;
+    // Its session is made by telling its first message.
+    if (one.record.choices === 0 && one.record.answers === 0) await tell();
     const stepped: Stepped = await takeStep(deps, one.record, { others: othersOf(one.record), news, signal });
     // A person may have answered in the very moment.
     if (stepped.kind === "waits" && !one.isFreed) one.waiting = stepped.waiting;

@@ -5,7 +5,7 @@ import type { StateStore } from "../ports/state-store.ts";
 import type { LoggedEntry } from "../schema/conversation.ts";
 import type { NewEvent } from "../schema/event.ts";
 import type { Json } from "../schema/json.ts";
-import type { EmbeddedEngine } from "../plans/engine/engine.ts";
+import { newCore } from "../plans/engine/engine.ts";
 
 export type Teller = {
   /** Tells all that has not been told; calls at the same time share the work. Rejects when a store does not take it. */
@@ -16,15 +16,14 @@ const CURSOR = "conversations";
 const BATCH = 200;
 
 /**
- * Brings the log of conversations into the state's events and energy ledger. The cursor moves in the same commit, so each
+ * Brings the log of conversations into the state's events and energy ledger, and makes their sessions. The cursor moves in the same commit, so each
  * entry is told once, however often the process dies in between.
  */
 export function createTeller(deps: {
   readonly conversations: Pick<ConversationStore, "log" | "forgetPool">;
   readonly state: Pick<StateStore, "commit" | "readCursor">;
-  readonly engine: Pick<EmbeddedEngine, "createSession">;
 }): Teller {
-  const { conversations, state, engine } = deps;
+  const { conversations, state } = deps;
   const sessions = new Set<string>();
   let telling: Promise<void> | undefined;
   let next: Promise<void> | undefined;
@@ -58,18 +57,20 @@ export function createTeller(deps: {
   }
 
   async function tellOne(entry: LoggedEntry): Promise<void> {
-    const { conversationId: sessionId, owner, seq, energy } = entry;
-    if (sessionId !== "") await haveSession(owner, sessionId);
-    await state.commit({ sessionId, owner, energy, events: eventsOf(entry), cursor: { name: CURSOR, seq } });
-  }
-
-  async function haveSession(owner: string, sessionId: string): Promise<void> {
-    if (sessions.has(sessionId)) return;
+    const { conversationId: sessionId, owner, at, seq, energy } = entry;
+    const told = { sessionId, owner, energy, cursor: { name: CURSOR, seq } };
+    const events = eventsOf(entry);
+    if (sessionId === "" || sessions.has(sessionId)) {
+      await state.commit({ ...told, events });
+      return;
+    }
     try {
-      await engine.createSession({ owner, sessionId });
+      const created: NewEvent = { type: "session-created", at, data: { sessionId } };
+      const session = { core: newCore(sessionId, at), frames: null };
+      await state.commit({ ...told, session, expectVersion: 0, events: [created, ...events] });
     } catch (thrown) {
-      if (!isErgonError(thrown) || (thrown.code !== "session_exists" && thrown.code !== "session_conflict"))
-        throw thrown;
+      if (!isErgonError(thrown) || thrown.code !== "session_conflict") throw thrown;
+      await state.commit({ ...told, events });
     }
     if (sessions.size >= MAX_KNOWN) sessions.clear();
     sessions.add(sessionId);

@@ -273,7 +273,12 @@ function busy(sessionId: string, status: string): Error {
   return planError("session_busy", `Session ${sessionId} has an unfinished plan (${status}).`, { details: { status } });
 }
 
-function newCore(sessionId: string, at: string, { mode, energyBudget }: Omit<CreateSession, "owner">): SessionCore {
+/** A session that has run nothing yet. */
+export function newCore(
+  sessionId: string,
+  at: string,
+  { mode, energyBudget }: Omit<CreateSession, "owner"> = {},
+): SessionCore {
   return {
     sessionId,
     status: "paused",
