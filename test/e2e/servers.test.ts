@@ -231,7 +231,6 @@ describe("ergon servers", { timeout: 120_000 }, () => {
     [["servers", "remove", "x"], 'no server "x"'],
     [["servers", "test", "x"], 'no server "x"'],
     [["servers", "tset", "x"], 'Did you mean "test"'],
-    [["servers", "search", "x"], "later version"],
   ])("%j is refused, and nothing changed", async (args, reason) => {
     const { code, err } = await run(...args);
     expect(code).not.toBe(0);
@@ -274,7 +273,11 @@ describe("the hub of a server", { timeout: 120_000 }, () => {
       ({ type, data }) => `${type} ${JSON.stringify(data["state"] ?? data["addedCount"])}`,
     );
     expect(types).toEqual(
-      expect.arrayContaining(['server-changed "ready"', "tools-changed 7", 'server-changed "disabled"']),
+      expect.arrayContaining([
+        'server-changed "ready"',
+        expect.stringMatching(/^tools-changed [1-9]/),
+        'server-changed "disabled"',
+      ]),
     );
   });
 
