@@ -96,14 +96,6 @@ describe("the API, through a client made from its own description", () => {
     expect((await bot.call("listSessions")).status).toBe(401);
   });
 
-  it("refuses by name what comes later", async () => {
-    const later = api.operations.filter((name) => name.startsWith("later"));
-    expect(later.length).toBeGreaterThan(0);
-    for (const name of later.slice(0, 3)) {
-      expect(await api.call(name, { params: {} })).toMatchObject({ status: 501, body: { code: "not_available" } });
-    }
-  });
-
   async function readEvents(path: string, after: number, lastType: string): Promise<unknown[]> {
     const leaving = new AbortController();
     const headers = { authorization: `Bearer ${server.token}`, "last-event-id": String(after) };

@@ -55,9 +55,10 @@ export function compose({ flags, home, version }: ComposeOptions): App {
     unitsPerSecond: values.energyCost,
   });
   const registry = new ToolRegistry({ costs });
+  const entry = join(home, isBuilt(home) ? "cli.js" : "cli.ts");
   const sandbox = lazySandbox(async () => {
     const { openSandbox } = await import("./open-sandbox.ts");
-    return openSandbox({ values, entry: join(home, isBuilt(home) ? "cli.js" : "cli.ts"), clock, logger });
+    return openSandbox({ values, entry, clock, logger });
   });
   const dataRoots = dataRootsFor(values.dataRoots, process.cwd(), join(locate(home).packs, "samples"));
   const asking = createAsking(settings, clock);
@@ -133,7 +134,7 @@ export function compose({ flags, home, version }: ComposeOptions): App {
         onLearned: (learned: typeof usualUnits) => void (usualUnits = learned),
       };
       workplace = await enterWorkplace(
-        { values, version, registry, gate, models, plans: books, clock, ids, logger, open, hub, asking },
+        { values, version, entry, registry, gate, models, plans: books, clock, ids, logger, open, hub, asking },
         entrance,
       );
       return workplace;

@@ -61,6 +61,7 @@ function parts(open: () => OpenedData | undefined): WorkplaceParts {
   return {
     values,
     version: "0",
+    entry: "/nowhere/cli.js",
     registry,
     asking: { grants: createToolGrants(), follow: () => undefined },
     gate: createToolGate({ registry, clock, logger: silentLogger }),

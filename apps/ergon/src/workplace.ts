@@ -63,6 +63,7 @@ import type { Asking } from "./asking.ts";
 import { createToolCalls } from "./call-tool.ts";
 import type { Models } from "./choose-models.ts";
 import { callDirectly } from "./direct-call.ts";
+import { leadSubAgent } from "./hub/lead-sub-agent.ts";
 import { type HubParts, openHub } from "./hub/open-hub.ts";
 import type { CalledTool, CallTool } from "./http/http-parts.ts";
 import { createHttpServer, type HttpServer, reachableHere } from "./http/server.ts";
@@ -116,6 +117,8 @@ type TypedCall = {
 export type WorkplaceParts = {
   readonly values: SettingValues;
   readonly version: string;
+  /** The program's own entry, for processes of its own. */
+  readonly entry: string;
   readonly registry: ToolRegistry;
   readonly gate: ToolGate;
   readonly asking: Pick<Asking, "grants" | "follow">;
@@ -236,7 +239,15 @@ async function own(
     if (thrown !== undefined && isRefusal(thrown)) throw thrown;
     return response;
   };
-  const mind = await openMind({ ...parts, gate, toolsReady: hub.everything }, data, engine, infrastructure);
+  const subAgent = leadSubAgent({
+    ...parts,
+    servers: hub.desk,
+    environment: parts.hub.environment,
+    engine,
+    approvals,
+    state: data.state,
+  });
+  const mind = await openMind({ ...parts, gate, toolsReady: hub.everything, subAgent }, data, engine, infrastructure);
   let server: HttpServer | undefined;
   // A command that does its work and ends has no use for what comes after.
   const watching =
@@ -251,6 +262,7 @@ async function own(
       await supervisor.stop({ graceMs: DRAIN_MS });
       await server?.close({ graceMs: DRAIN_MS });
       await mind.stop();
+      await subAgent.close();
       tellAll();
       await engine.close({ graceMs: DRAIN_MS });
     } finally {
@@ -275,6 +287,8 @@ async function own(
       hubStats: hub.stats,
       loops,
       conversations: mind.conversations,
+      subAgent,
+      ids,
       ask,
       mcp: ownMcp({
         ...parts,
@@ -369,7 +383,8 @@ function openMind(
     ids,
     logger,
     toolsReady,
-  }: WorkplaceParts & Pick<MindDeps, "toolsReady">,
+    subAgent,
+  }: WorkplaceParts & Pick<MindDeps, "toolsReady" | "subAgent">,
   data: Extract<OpenedData, { kind: "opened" }>,
   engine: EmbeddedEngine,
   infrastructure: Omit<Infrastructure, "sessionId">,
@@ -390,6 +405,7 @@ function openMind(
     replenishPerSecond: values.energyRate,
     energy: { pauseAt: values.energyPause, resumeAt: values.energyResume, whenLow: values.energyLow },
     ...(toolsReady === undefined ? {} : { toolsReady }),
+    ...(subAgent === undefined ? {} : { subAgent }),
   });
 }
 

@@ -8,6 +8,7 @@ import type {
   Engine,
   EventQuery,
   HubStats,
+  Ids,
   Json,
   JsonObject,
   Logger,
@@ -20,7 +21,7 @@ import type {
   StoredEvent,
   ToolSummary,
 } from "@ergon/core";
-import type { ServersDesk, TokenBook } from "@ergon/node";
+import type { OwnedSubAgent, ServersDesk, TokenBook } from "@ergon/node";
 import type { McpHost } from "../mcp/mcp-host.ts";
 import type { RequestLimits } from "./limits.ts";
 import type { StreamTimes } from "./event-streams.ts";
@@ -34,6 +35,8 @@ export type HttpParts = {
   readonly loops: RefinementLoops;
   readonly approvals: Pick<Approvals, "list" | "find" | "decide">;
   readonly conversations: Conversations;
+  readonly subAgent: Pick<OwnedSubAgent, "sendRequest" | "getStatus" | "ownerOf" | "list" | "cancelRequest">;
+  readonly ids: Ids;
   readonly ask: (request: LoopRequest, options: LoopOptions) => Promise<Attempt>;
   /** Loaded with the first MCP request. */
   readonly mcp: () => Promise<McpHost>;

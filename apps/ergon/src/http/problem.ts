@@ -37,6 +37,10 @@ const STATUS: Readonly<Record<string, number>> = {
   loop_not_found: 404,
   server_not_found: 404,
   approval_not_found: 404,
+  subagent_request_not_found: 404,
+  registry_unavailable: 503,
+  install_refused: 422,
+  install_failed: 502,
   conversation_not_found: 404,
 
   method_not_allowed: 405,

@@ -205,14 +205,6 @@ describe("the HTTP server refuses", () => {
     expect((await served.ask("GET", "/plans")).status).toBe(200);
   });
 
-  it("501: what comes later, by name", async () => {
-    for (const [method, path] of [["POST", "/subagent/requests"]] as const) {
-      const answer = await served.ask(method, path);
-      expectProblem(answer, 501, "not_available");
-      expect(answer.body.detail).toContain("later version");
-    }
-  });
-
   it("503 while it is not ready", async () => {
     await open({ isReady: () => false });
     const answer = await served.ask("GET", "/readyz", { token: null });

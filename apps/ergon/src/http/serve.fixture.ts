@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import {
   type AgenticPlan,
   type Approvals,
@@ -26,8 +27,9 @@ import {
   validatePlan,
 } from "@ergon/core";
 import type { EngineWorld } from "@ergon/core/testing";
-import { openTokenBook, type TokenBook } from "@ergon/node";
+import { openTokenBook, type OwnedSubAgent, readSettings, type TokenBook } from "@ergon/node";
 import { createToolCalls } from "../call-tool.ts";
+import { leadSubAgent } from "../hub/lead-sub-agent.ts";
 import { type Hub, openHub } from "../hub/open-hub.ts";
 import { composeMcpHost } from "../mcp/compose-host.ts";
 import type { HttpParts } from "./http-parts.ts";
@@ -93,9 +95,18 @@ export async function serve(
     onLearned: () => undefined,
     asking: { follow: () => undefined },
   });
-  const mind = await mindOf(world);
+  const subAgent = leadSubAgent({
+    ...world,
+    values: readSettings({ flags: { data: folder }, env: {}, cwd: folder }).values,
+    entry: fileURLToPath(new URL("../cli.ts", import.meta.url)),
+    servers: hub.desk,
+    environment: {},
+    state: world.store,
+    logger: silentLogger,
+  });
+  const mind = await mindOf(world, subAgent);
   await mind.start();
-  const server = createHttpServer({ ...partsOf(world, tokens, { hub, mind }), ...options });
+  const server = createHttpServer({ ...partsOf(world, tokens, { hub, mind, subAgent }), ...options });
   const url = await server.listen("127.0.0.1", 0);
   const ask: Served["ask"] = async (method, path, { token = FIRST_TOKEN, body, raw, headers } = {}) => {
     const sent = raw ?? (body === undefined ? undefined : JSON.stringify(body));
@@ -125,13 +136,14 @@ export async function serve(
     close: async () => {
       await server.close();
       await mind.stop();
+      await subAgent.close();
       await hub.close();
       rmSync(folder, { recursive: true, force: true });
     },
   };
 }
 
-function mindOf({ engine, store: state, registry, clock, ids }: ServedWorld): Promise<Mind> {
+function mindOf({ engine, store: state, registry, clock, ids }: ServedWorld, subAgent: OwnedSubAgent): Promise<Mind> {
   return createMind({
     store: createMemoryConversationStore(),
     state,
@@ -143,13 +155,18 @@ function mindOf({ engine, store: state, registry, clock, ids }: ServedWorld): Pr
     ids,
     logger: silentLogger,
     owner: "first",
+    subAgent,
   });
 }
 
 function partsOf(
   world: ServedWorld,
   tokens: TokenBook,
-  { hub, mind: { conversations } }: { readonly hub: Hub; readonly mind: Mind },
+  {
+    hub,
+    mind: { conversations },
+    subAgent,
+  }: { readonly hub: Hub; readonly mind: Mind; readonly subAgent: OwnedSubAgent },
 ): HttpParts {
   const { engine, approvals, store, blobs, gate, registry, plans, clock, ids } = world;
   const loops = createRefinementLoops({
@@ -185,6 +202,8 @@ function partsOf(
       }),
       validate: (plan, input) => validatePlan(plan, { registry, ...(input === undefined ? {} : { input }) }),
     },
+    subAgent,
+    ids,
     ask: (request, options) => runner.attempt(request, options),
     loops,
     approvals,

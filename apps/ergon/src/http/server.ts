@@ -23,7 +23,6 @@ import { eventRoutes } from "./events.ts";
 import { healthRoutes } from "./health.ts";
 import { type HttpParts, REQUEST_TIMES } from "./http-parts.ts";
 import { readJsonBody } from "./json-body.ts";
-import { laterRoutes } from "./later.ts";
 import { askRoutes } from "./loop.ts";
 import { loopRoutes } from "./loops.ts";
 import { createLimiter } from "./limits.ts";
@@ -35,6 +34,7 @@ import { httpError } from "./problem.ts";
 import type { Route } from "./route.ts";
 import { serverRoutes } from "./servers.ts";
 import { sessionRoutes } from "./sessions.ts";
+import { subAgentRoutes } from "./subagent.ts";
 import { tokenRoutes } from "./tokens.ts";
 import { toolRoutes } from "./tools.ts";
 
@@ -66,12 +66,12 @@ export function createHttpServer(parts: HttpParts): HttpServer {
     ...blobRoutes(parts.engine),
     ...loopRoutes(parts.loops),
     ...conversationRoutes(parts.conversations),
+    ...subAgentRoutes(parts),
     ...askRoutes(parts),
     ...approvalRoutes(parts),
     ...tokenRoutes(parts.tokens),
     ...serverRoutes(parts.servers),
     ...healthRoutes({ ...parts, streams, metrics, isDraining }),
-    ...laterRoutes(),
   ];
   const app = createApp(parts);
   app.addHook("onRequest", (request, reply, done) => {

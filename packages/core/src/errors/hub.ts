@@ -19,6 +19,7 @@ const HUB_ERROR_CODES = [
   "approval_expired",
   "approval_withdrawn",
   "approvals_full",
+  "subagent_request_not_found",
   "registry_unavailable",
   "install_refused",
   "install_failed",

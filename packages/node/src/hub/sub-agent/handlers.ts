@@ -48,6 +48,8 @@ export type SubAgentDesk = {
   readonly change: (serverId: string, field: "enabled" | "timeoutMs", value: Json) => Promise<void>;
   /** Asks a person to let a server start; asked again for the same request, it answers with the same approval. */
   readonly askToEnable: (asked: EnableQuestion) => Promise<string>;
+  /** What the person answered to the question of this request; waits for it. */
+  readonly answerTo: (asked: Pick<EnableQuestion, "requestId" | "owner">, signal: AbortSignal) => Promise<EnableAnswer>;
   /** Names of variables that servers may refer to. */
   readonly environment: () => readonly string[];
   /** Whether the sub-agent installed it. */
@@ -60,6 +62,8 @@ export type EnableQuestion = {
   readonly owner: string;
   readonly about: Json;
 };
+
+export type EnableAnswer = { readonly approved: boolean; readonly feedback?: string };
 
 export type Stages = {
   /** Says how far it is; waits while paused, throws when cancelled. */
@@ -150,7 +154,7 @@ async function addServer(
       integrity,
       command: [config.command ?? "", ...(config.args ?? [])],
       environment: Object.keys(config.env ?? {}),
-      network: config.access?.network === true,
+      network: config.access?.network !== false,
       tools: probe.tools.map((tool) => tool.name),
       ...(probe.untried === undefined ? {} : { untried: probe.untried }),
       ...(purpose === "" ? {} : { purpose }),

@@ -20,12 +20,14 @@ import { createSubAgentWorker } from "./worker-process.ts";
 
 const NOTES = "io.github.someone/server-notes";
 const PACKAGE = "@someone/server-notes";
+const OPEN = ["queued", "in_progress"];
 const SLOW = { timeout: 60_000, interval: 50 };
 
 let folder: string;
 let registries: Registries;
 let config: MCPServerConfig[];
 let questions: { readonly serverId: string; readonly about: unknown }[];
+let answers: Map<string, PromiseWithResolvers<{ approved: boolean; feedback?: string }>>;
 let agent: OwnedSubAgent;
 
 beforeEach(async () => {
@@ -33,6 +35,7 @@ beforeEach(async () => {
   registries = await startRegistries();
   config = [];
   questions = [];
+  answers = new Map();
   agent = await open();
 });
 
@@ -72,10 +75,17 @@ async function open(): Promise<OwnedSubAgent> {
         questions.push({ serverId, about });
         return `apr_${requestId}`;
       },
+      answerTo: ({ requestId }) => answerTo(requestId).promise,
       environment: () => [],
       isOwn: ({ args }) => args?.[0]?.startsWith(serversFolder(folder)) === true,
     },
   });
+}
+
+function answerTo(requestId: string): PromiseWithResolvers<{ approved: boolean; feedback?: string }> {
+  const answer = answers.get(requestId) ?? Promise.withResolvers();
+  answers.set(requestId, answer);
+  return answer;
 }
 
 function offer(
@@ -104,7 +114,8 @@ function request(
 async function ended(id: string, state?: SubAgentStatus["state"]): Promise<SubAgentStatus> {
   const status = await vi.waitFor(() => {
     const found = agent.getStatus(id);
-    if (found === undefined || ["queued", "in_progress"].includes(found.state)) throw new Error(`${id} has not ended`);
+    const open = state === "awaiting_approval" ? OPEN : [...OPEN, "awaiting_approval"];
+    if (found === undefined || open.includes(found.state)) throw new Error(`${id} has not ended`);
     return found;
   }, SLOW);
   if (state !== undefined) expect(`${status.state}: ${status.message}`).toMatch(new RegExp(`^${state}`));
@@ -129,8 +140,8 @@ describe("the sub-agent", { timeout: 120_000 }, () => {
     ]);
     expect(waiting.energyConsumed).toBeGreaterThanOrEqual(5);
     expect(waiting.energyConsumed).toBeLessThanOrEqual(10);
-    await agent.decided(`apr_${id}`, { approved: true });
-    expect(agent.getStatus(id)).toMatchObject({ state: "completed", progress: 100 });
+    answerTo(id).resolve({ approved: true });
+    expect(await ended(id, "completed")).toMatchObject({ state: "completed", progress: 100 });
     const types = agent.pollMessages().map(({ type }) => type);
     expect(types.filter((type) => type !== "status_update")).toEqual(["completion", "tool_available"]);
     expect(agent.pollMessages()).toEqual([]);
@@ -151,8 +162,8 @@ describe("the sub-agent", { timeout: 120_000 }, () => {
     agent.start();
     const id = await agent.sendRequest(request("add_server", { serverName: NOTES }));
     await ended(id, "awaiting_approval");
-    await agent.decided(`apr_${id}`, { approved: false, feedback: "not this one" });
-    expect(agent.getStatus(id)).toMatchObject({ state: "failed", error: "A person refused notes: not this one" });
+    answerTo(id).resolve({ approved: false, feedback: "not this one" });
+    expect(await ended(id, "failed")).toMatchObject({ state: "failed", error: "A person refused notes: not this one" });
     expect({ config, installed: installed() }).toEqual({ config: [], installed: [] });
   });
 

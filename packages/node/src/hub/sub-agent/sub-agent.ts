@@ -14,7 +14,15 @@ import {
   type SubAgentStatus,
   usageError,
 } from "@ergon/core";
-import { checkParams, handle, inWords, type Outcome, removeAll, type SubAgentDesk } from "./handlers.ts";
+import {
+  checkParams,
+  type EnableAnswer,
+  handle,
+  inWords,
+  type Outcome,
+  removeAll,
+  type SubAgentDesk,
+} from "./handlers.ts";
 import { createMessages } from "./messages.ts";
 import { createMeter, type Meter } from "./meter.ts";
 import { ENDED, MAX_ENDED_REQUESTS, type KeptRequest, type SubAgentRequests } from "./requests.ts";
@@ -30,11 +38,6 @@ export type OwnedSubAgent = Omit<SubAgent, "sendRequest"> & {
   readonly ownerOf: (requestId: string) => string | undefined;
   /** Newest first. */
   readonly list: (owner: string | undefined) => readonly SubAgentStatus[];
-  /** A person has answered about a server. */
-  readonly decided: (
-    approvalId: string,
-    answer: { readonly approved: boolean; readonly feedback?: string },
-  ) => Promise<void>;
   readonly close: () => Promise<void>;
 };
 
@@ -65,6 +68,7 @@ export async function openSubAgent(deps: SubAgentDeps): Promise<OwnedSubAgent> {
   const resumers: (() => void)[] = [];
   let active: Active | undefined;
   let isRunning = false;
+  let listening = new AbortController();
   let isPaused = false;
   /** What is under way may go on to its end. */
   let mayFinish = false;
@@ -78,10 +82,13 @@ export async function openSubAgent(deps: SubAgentDeps): Promise<OwnedSubAgent> {
   return {
     start: () => {
       isRunning = true;
+      listening = new AbortController();
+      for (const kept of known.values()) if (kept.status.state === "awaiting_approval") hear(kept);
       next();
     },
     stop: async () => {
       isRunning = false;
+      listening.abort();
       active?.ended.abort(new Stopped());
       wake();
       await active?.done;
@@ -149,7 +156,6 @@ export async function openSubAgent(deps: SubAgentDeps): Promise<OwnedSubAgent> {
       listeners.add(listener);
       return () => void listeners.delete(listener);
     },
-    decided,
     close: async () => {
       await worker.close();
       await requests.close();
@@ -211,33 +217,43 @@ export async function openSubAgent(deps: SubAgentDeps): Promise<OwnedSubAgent> {
     if (awaits === undefined)
       return change(id, { state: "completed", progress: 100, message, result, energyConsumed }, "completion");
     const kept = known.get(id);
-    if (kept !== undefined) known.set(id, { ...kept, ...awaits });
+    if (kept === undefined) return;
+    const asked = { ...kept, ...awaits };
+    known.set(id, asked);
     change(id, { state: "awaiting_approval", progress: 90, message, result, energyConsumed });
+    hear(asked);
   }
 
-  async function decided(
-    approvalId: string,
-    { approved, feedback = "" }: { readonly approved: boolean; readonly feedback?: string },
-  ): Promise<void> {
-    const kept = [...known.values()].find(
-      (other) => other.approvalId === approvalId && other.status.state === "awaiting_approval",
-    );
-    if (kept === undefined) return;
-    const { id, type } = kept.request;
+  /** Waits for the person's answer; a later process hears it too. */
+  function hear({ request, owner }: KeptRequest): void {
+    const { signal } = listening;
+    desk
+      .answerTo({ requestId: request.id, owner }, signal)
+      .then((answer) => answered(request.id, answer))
+      .catch((thrown: unknown) => {
+        if (!signal.aborted) logger.error({ requestId: request.id, error: inWords(thrown) }, "No answer can be heard.");
+      });
+  }
+
+  async function answered(id: string, { approved, feedback = "" }: EnableAnswer): Promise<void> {
+    const kept = known.get(id);
+    if (kept?.status.state !== "awaiting_approval") return;
     const serverId = kept.serverId ?? "";
     if (approved) {
       change(id, { state: "completed", progress: 100, message: `${serverId} may start.` }, "completion");
       tell(known.get(id) ?? kept, "tool_available");
       return;
     }
-    if (type === "add_server")
-      await removeAll(
-        serverId,
-        desk,
-        async (kind, params) => void (await worker.work(kind, params, new AbortController().signal)),
-      );
+    await takeAway(kept);
     const error = `A person refused ${serverId}${feedback === "" ? "." : `: ${feedback}`}`;
     change(id, { state: "failed", message: error, error }, "error");
+  }
+
+  /** What was installed for a request that came to nothing. */
+  async function takeAway({ request, serverId }: KeptRequest): Promise<void> {
+    if (request.type !== "add_server" || serverId === undefined) return;
+    const { signal } = new AbortController();
+    await removeAll(serverId, desk, async (kind, params) => void (await worker.work(kind, params, signal)));
   }
 
   function cancel(requestId: string, reason: string): boolean {
@@ -249,12 +265,7 @@ export async function openSubAgent(deps: SubAgentDeps): Promise<OwnedSubAgent> {
       wake();
       return true;
     }
-    if (kept.status.state === "awaiting_approval") {
-      void decided(kept.approvalId ?? "", { approved: false, feedback: reason }).catch((thrown: unknown) =>
-        failed(thrown),
-      );
-      return true;
-    }
+    if (kept.status.state === "awaiting_approval") takeAway(kept).catch((thrown: unknown) => failed(thrown));
     change(requestId, { state: "cancelled", message: cancelled.message }, "completion");
     return true;
   }

@@ -75,7 +75,9 @@ export function createWork({ folder, client, cache, connector, now }: WorkParts)
         const { entry, facts, id } = WORK_PARAMS.install.parse(params);
         const home = join(folder, id);
         const installed = await installPackage(facts, { folder: home, signal });
-        return asJson(deriveServer(entry, { id, node: process.execPath, ...installed }));
+        const { access, ...config } = deriveServer(entry, { id, node: process.execPath, ...installed });
+        // Where nothing can be shut off, asking for it would only keep the server from starting; the person is told.
+        return asJson(findFence() === undefined ? config : { ...config, access });
       }
       case "probe": {
         const { config, secrets, fenced } = WORK_PARAMS.probe.parse(params);

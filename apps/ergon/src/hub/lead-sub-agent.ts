@@ -1,0 +1,231 @@
+/*
+ * The sub-agent of a folder that we own. It is opened when somebody asks something of it, or when an earlier process left it
+ * something to do; its own process starts with the first work.
+ */
+import { existsSync } from "node:fs";
+import { join, sep } from "node:path";
+import {
+  type AgenticPlan,
+  type Approvals,
+  type Clock,
+  type EmbeddedEngine,
+  hubError,
+  type JsonObject,
+  type Logger,
+  type PureTool,
+  type StateStore,
+  toErgonError,
+  type ToolRegistry,
+} from "@ergon/core";
+import {
+  createSubAgentWorker,
+  expandServer,
+  FIRST_PRINCIPAL,
+  openServersFile,
+  openSubAgent,
+  openSubAgentRequests,
+  type OwnedSubAgent,
+  type ServersDesk,
+  serversFolder,
+  type SettingValues,
+  type SubAgentDesk,
+} from "@ergon/node";
+import { once } from "../once.ts";
+import { subAgentTools } from "./sub-agent-tools.ts";
+
+export type LeadSubAgentParts = {
+  readonly values: SettingValues;
+  /** The program's own entry. */
+  readonly entry: string;
+  readonly servers: ServersDesk;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly engine: EmbeddedEngine;
+  readonly approvals: Pick<Approvals, "answered">;
+  readonly state: Pick<StateStore, "commit">;
+  readonly registry: ToolRegistry;
+  readonly clock: Clock;
+  readonly logger: Logger;
+};
+
+const ENABLE_TOOL = "ergon::enable_server";
+
+export function leadSubAgent(parts: LeadSubAgentParts): OwnedSubAgent {
+  const { values, registry, clock, logger } = parts;
+  const path = values.store === "memory:" ? ":memory:" : join(values.data, "subagent.db");
+  let live: OwnedSubAgent | undefined;
+  let isStarted = false;
+  let pausedHow: Parameters<OwnedSubAgent["pause"]>[0] | undefined;
+  const listeners = new Set<() => void>();
+  const open = once(async () => {
+    const opened = await openSubAgent({
+      requests: openSubAgentRequests({ path }),
+      worker: createSubAgentWorker({
+        command: [process.execPath, parts.entry, "subagent", "--data", values.data],
+        env: workerEnvironment(values),
+        logger,
+      }),
+      desk: deskFor(parts),
+      clock,
+      logger,
+      owner: FIRST_PRINCIPAL,
+      onProgress: (status, owner) => tell(status as unknown as JsonObject, owner),
+    });
+    opened.onNews(() => {
+      for (const listener of listeners) listener();
+    });
+    if (pausedHow !== undefined) opened.pause(pausedHow);
+    live = opened;
+    if (isStarted) opened.start();
+    return opened;
+  });
+
+  const late: OwnedSubAgent = {
+    start: () => {
+      isStarted = true;
+      if (live !== undefined) live.start();
+      else if (path !== ":memory:" && existsSync(path)) open().catch(failed);
+    },
+    stop: async () => {
+      isStarted = false;
+      if (open.isAsked()) await (await open()).stop();
+    },
+    pause: (how) => {
+      pausedHow = how;
+      live?.pause(how);
+    },
+    resume: () => {
+      pausedHow = undefined;
+      live?.resume();
+    },
+    sendRequest: async (request, owner) => (await open()).sendRequest(request, owner),
+    getStatus: (requestId) => live?.getStatus(requestId),
+    ownerOf: (requestId) => live?.ownerOf(requestId),
+    list: (owner) => live?.list(owner) ?? [],
+    cancelRequest: (requestId, reason) => live?.cancelRequest(requestId, reason) ?? false,
+    pollMessages: () => live?.pollMessages() ?? [],
+    getSubAgentEnergyConsumption: () => live?.getSubAgentEnergyConsumption() ?? 0,
+    hasActiveWork: () => live?.hasActiveWork() ?? false,
+    onNews: (listener) => {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
+    close: async () => {
+      if (open.isAsked()) await (await open()).close();
+    },
+  };
+  for (const tool of [...subAgentTools({ subAgent: late, registry, clock }), enableTool(parts.servers)]) {
+    if (!registry.has(tool.definition.id)) registry.register(tool);
+  }
+  return late;
+
+  function tell(status: JsonObject, owner: string): void {
+    const events = [{ type: "subagent-progressed" as const, at: new Date(clock.now()).toISOString(), data: status }];
+    parts.state.commit({ sessionId: "", owner, events }).catch(failed);
+  }
+
+  function failed(thrown: unknown): void {
+    logger.warn({ error: toErgonError(thrown, "internal").toJSON() }, "The sub-agent could not be heard.");
+  }
+}
+
+/** Lets a server start that waits switched off. As it may destroy what a stranger's program can reach, a person is asked. */
+function enableTool(servers: ServersDesk): PureTool {
+  return {
+    definition: {
+      id: ENABLE_TOOL,
+      title: "Let a server start",
+      description:
+        "Lets an installed MCP server start. Its program then runs on this machine, and its tools can be called.",
+      parameters: {
+        type: "object",
+        properties: { serverId: { type: "string" }, about: {} },
+        required: ["serverId"],
+        additionalProperties: false,
+      },
+      effects: "idempotent",
+      destructiveHint: true,
+    },
+    implementation: async ({ serverId }: { readonly serverId: string }) => {
+      const { state } = await servers.change(serverId, { enabled: true });
+      return { serverId, state };
+    },
+  };
+}
+
+/** The question is a call of a tool that needs a yes: a session of one step that waits, through restarts too. */
+function deskFor({ values, servers, environment, engine, approvals, clock }: LeadSubAgentParts): SubAgentDesk {
+  const file = openServersFile(values.mcpConfig);
+  const home = serversFolder(values.data) + sep;
+  const list = async () => (await file.read()).servers;
+  const sessionOf = (requestId: string): string => `call_${requestId}`;
+  return {
+    list,
+    resolve: async (serverId) => {
+      const server = (await list()).find(({ id }) => id === serverId);
+      if (server === undefined) throw hubError("server_not_found", `The configuration has no server "${serverId}".`);
+      const { config, secrets = [], problem } = expandServer(server, environment);
+      if (problem !== undefined) throw hubError("server_down", problem, { details: { serverId } });
+      return { config, secrets };
+    },
+    add: async (config) => void (await servers.add(config)),
+    remove: async (serverId) => void (await servers.remove(serverId)),
+    change: async (serverId, field, value) => void (await servers.change(serverId, { [field]: value })),
+    askToEnable: async ({ serverId, requestId, owner, about }) => {
+      const sessionId = sessionOf(requestId);
+      const input = { serverId, about };
+      const core = await engine
+        .executePlan({ owner, sessionId, create: true, plan: ENABLE_PLAN, input })
+        .then(() => engine.settled({ owner, sessionId }))
+        .catch(async (thrown: unknown) => {
+          // Asked before, by a process that died since.
+          const known = await engine.settled({ owner, sessionId }).catch(() => undefined);
+          if (known === undefined) throw thrown;
+          return known;
+        });
+      return core.waiting.find(({ approvalId }) => approvalId !== undefined)?.approvalId ?? sessionId;
+    },
+    answerTo: async ({ requestId, owner }, signal) => {
+      const ref = { owner, sessionId: sessionOf(requestId) };
+      for (;;) {
+        const { status, waiting, lastError } = await engine.settled({ ...ref, signal });
+        signal.throwIfAborted();
+        const asked = waiting.find(({ approvalId }) => approvalId !== undefined)?.approvalId;
+        if (status === "completed") return { approved: true };
+        if (asked === undefined && status !== "running")
+          return { approved: false, feedback: lastError?.message ?? status };
+        if (asked !== undefined) await approvals.answered(asked, signal);
+        else await clock.sleep(RECHECK_MS, signal);
+      }
+    },
+    environment: () => Object.keys(environment).filter((name) => environment[name] !== undefined),
+    isOwn: ({ args }) => args?.[0]?.startsWith(home) === true,
+  };
+}
+
+/** An answer has been given and the call is under way. */
+const RECHECK_MS = 200;
+
+const ENABLE_PLAN: AgenticPlan = {
+  planId: "enable-server",
+  description: "Lets an installed server start, once a person says yes.",
+  parameters: { type: "object", required: ["serverId"] },
+  startStepId: "enable",
+  steps: [
+    {
+      id: "enable",
+      type: "tool_call",
+      toolId: ENABLE_TOOL,
+      arguments: { serverId: { jsonPath: "$.promptInput.serverId" }, about: { jsonPath: "$.promptInput.about" } },
+      onError: "fail",
+    },
+  ],
+};
+
+/** What npm and Node need to work, and where servers are searched; no key of ours. */
+function workerEnvironment({ mcpRegistry, log }: SettingValues): Record<string, string> {
+  const env: Record<string, string> = { ERGON_MCP_REGISTRY: mcpRegistry, ERGON_LOG: log };
+  const wanted = /^(?:PATH|HOME|USERPROFILE|APPDATA|LOCALAPPDATA|SystemRoot|TMPDIR|TEMP|TMP|LANG|npm_config_\w+)$/i;
+  for (const [name, value] of Object.entries(process.env))
+    if (value !== undefined && wanted.test(name)) env[name] = value;
+  return env;
+}

@@ -1,0 +1,125 @@
+import {
+  type Clock,
+  isoTime,
+  type PureTool,
+  sha256Hex,
+  type SubAgentRequest,
+  type ToolRegistry,
+  usageError,
+} from "@ergon/core";
+import type { OwnedSubAgent } from "@ergon/node";
+
+export type SubAgentToolsDeps = {
+  readonly subAgent: Pick<OwnedSubAgent, "sendRequest" | "getStatus" | "cancelRequest">;
+  readonly registry: Pick<ToolRegistry, "summaries">;
+  readonly clock: Clock;
+};
+
+/** Spec 5's four tools for the sub-agent. A model names a server; what is run for it is never the model's to say. */
+export function subAgentTools({ subAgent, registry, clock }: SubAgentToolsDeps): readonly PureTool[] {
+  const addition: PureTool = {
+    definition: {
+      ...SUB_AGENT_TOOL_DEFINITIONS.mcp_request_server_addition,
+      effects: "idempotent",
+    },
+    implementation: async (args: Addition, { idempotencyKey }) => {
+      const { serverName, version, purpose, priority = "medium" } = args;
+      const request: SubAgentRequest = {
+        // The same call asks for the same thing.
+        id: `sub_${sha256Hex(idempotencyKey).slice(0, 24)}`,
+        type: "add_server",
+        params: {
+          serverName,
+          ...(version === undefined ? {} : { version }),
+          ...(purpose === undefined ? {} : { purpose }),
+        },
+        timestamp: isoTime(clock),
+        priority,
+      };
+      const requestId = await subAgent.sendRequest(request);
+      return { requestId, ...(subAgent.getStatus(requestId) ?? {}) };
+    },
+  };
+  const check: PureTool = {
+    definition: { ...SUB_AGENT_TOOL_DEFINITIONS.mcp_check_subagent_status, effects: "read" },
+    implementation: async ({ requestId }: { readonly requestId: string }) => {
+      const status = subAgent.getStatus(requestId);
+      if (status !== undefined) return status;
+      throw usageError("input_invalid", `The sub-agent has no request "${requestId}".`);
+    },
+  };
+  const cancel: PureTool = {
+    definition: { ...SUB_AGENT_TOOL_DEFINITIONS.mcp_cancel_subagent_work, effects: "idempotent" },
+    implementation: async ({ requestId, reason }: { readonly requestId: string; readonly reason: string }) => ({
+      cancelled: subAgent.cancelRequest(requestId, reason),
+    }),
+  };
+  const list: PureTool = {
+    definition: { ...SUB_AGENT_TOOL_DEFINITIONS.mcp_list_available_tools, effects: "read" },
+    implementation: async () => ({
+      tools: registry
+        .summaries()
+        .filter(({ origin }) => origin === "hub")
+        .map(({ id, description }) => ({ name: id, description })),
+    }),
+  };
+  return [addition, check, cancel, list];
+}
+
+type Addition = {
+  readonly serverName: string;
+  readonly version?: string;
+  readonly purpose?: string;
+  readonly priority?: SubAgentRequest["priority"];
+};
+
+const TEXT = { type: "string", minLength: 1, maxLength: 1_000 } as const;
+
+/** As registries and MCP clients show them. */
+export const SUB_AGENT_TOOL_DEFINITIONS = {
+  mcp_request_server_addition: {
+    id: "mcp_request_server_addition",
+    title: "Request an MCP server",
+    description:
+      "Asks the sub-agent to add an MCP server from the registry. It is checked, installed and tried in the background, and starts only when a person approves it. Answers at once with a requestId.",
+    parameters: {
+      type: "object",
+      properties: {
+        serverName: { ...TEXT, description: "its name in the registry, or a short name" },
+        version: { ...TEXT, description: "the exact version; the latest when left out" },
+        purpose: { ...TEXT, description: "what the server should do" },
+        priority: { enum: ["low", "medium", "high"] },
+      },
+      required: ["serverName"],
+      additionalProperties: false,
+    },
+  },
+  mcp_check_subagent_status: {
+    id: "mcp_check_subagent_status",
+    title: "Check on the sub-agent",
+    description: "Tells how far a request to the sub-agent is, and what came of it.",
+    parameters: {
+      type: "object",
+      properties: { requestId: TEXT },
+      required: ["requestId"],
+      additionalProperties: false,
+    },
+  },
+  mcp_cancel_subagent_work: {
+    id: "mcp_cancel_subagent_work",
+    title: "Cancel work of the sub-agent",
+    description: "Cancels a request to the sub-agent; what was installed for it is removed.",
+    parameters: {
+      type: "object",
+      properties: { requestId: TEXT, reason: TEXT },
+      required: ["requestId", "reason"],
+      additionalProperties: false,
+    },
+  },
+  mcp_list_available_tools: {
+    id: "mcp_list_available_tools",
+    title: "List MCP tools",
+    description: "Lists every tool of the MCP servers that are connected now.",
+    parameters: { type: "object", properties: {}, additionalProperties: false },
+  },
+} as const;
