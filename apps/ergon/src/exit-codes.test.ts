@@ -13,6 +13,8 @@ it("tells what was typed wrongly from what went wrong", () => {
     role_denied: 1,
     context_missing: 1,
     energy_exhausted: 1,
+    input_required: 1,
+    tool_changed: 1,
     approval_denied: 1,
     approval_expired: 1,
     outcome_unknown: 4,

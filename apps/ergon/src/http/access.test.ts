@@ -6,6 +6,7 @@ import { FIRST_TOKEN, LOCAL_TOKEN, serve, type Served } from "./serve.fixture.ts
  * What each holder of a token gets for what Ann made: `own` is Ann herself. Routes that show only one's own, or what is
  * everybody's, answer all alike; what Ann made is in none of the others' answers.
  */
+const SEARCH = { type: "search_servers", params: { query: "notes" } };
 const matrix = [
   ["GET", "/healthz", { own: 200, agent: 200, person: 200, admin: 200, none: 200 }],
   ["GET", "/readyz", { own: 200, agent: 200, person: 200, admin: 200, none: 200 }],
@@ -58,9 +59,10 @@ const matrix = [
   ["POST", "/servers/x/test", { own: 403, agent: 403, person: 403, admin: 404 }],
   ["POST", "/servers/x/ask", { own: 403, agent: 403, person: 403, admin: 404 }, { kind: "prompts" }],
   ["POST", "/servers/x/approve", { own: 403, agent: 403, person: 403, admin: 404 }],
-  ["POST", "/subagent/requests", { own: 501, agent: 501, person: 501, admin: 501 }],
-  ["GET", "/subagent/requests/x", { own: 501, agent: 501, person: 501, admin: 501 }],
-  ["DELETE", "/subagent/requests/x", { own: 501, agent: 501, person: 501, admin: 501 }],
+  ["POST", "/subagent/requests", { own: 202, agent: 202, person: 202, admin: 202 }, SEARCH],
+  ["GET", "/subagent/requests", { own: 200, agent: 200, person: 200, admin: 200 }],
+  ["GET", "/subagent/requests/:request", { own: 200, agent: 404, person: 404, admin: 404 }],
+  ["DELETE", "/subagent/requests/:request", { own: 200, agent: 404, person: 404, admin: 404 }],
   ["GET", "/loops", { own: 200, agent: 200, person: 200, admin: 200 }],
   ["POST", "/loops", { own: 201, agent: 201, person: 201, admin: 201 }, { loop_type: "plan" }],
   ["GET", "/loops/:loop", { own: 200, agent: 404, person: 404, admin: 404 }],
@@ -84,6 +86,7 @@ describe("who may do what", () => {
   let blob: string;
   let loop: string;
   let approval: string;
+  let request: string;
   let talk: string;
   let made = 0;
 
@@ -108,6 +111,8 @@ describe("who may do what", () => {
     });
     const asked = await served.ask("POST", "/tools/probe::erase/call", { token: holders.own, body: { args: {} } });
     approval = String(asked.body["approvalId"]);
+    const search = await served.ask("POST", "/subagent/requests", { token: holders.own, body: SEARCH });
+    request = String(search.body["requestId"]);
     const said = { token: holders.own, body: { content: "Hello" }, headers: { prefer: "wait=30" } };
     talk = String((await served.ask("POST", "/message", said)).body["conversationId"]);
   });
@@ -188,6 +193,7 @@ describe("who may do what", () => {
       .replace(":blob", blob)
       .replace(":loop", loop)
       .replace(":approval", approval)
+      .replace(":request", request)
       .replace(":talk", talk)
       .replace(":helper", helper);
     const sent =
