@@ -28,6 +28,7 @@ import {
   type Logger,
   type Mind,
   type MindDeps,
+  type NewEvent,
   type ProgressUpdate,
   type RefinementLoops,
   type ToolGate,
@@ -245,7 +246,7 @@ async function own(
     environment: parts.hub.environment,
     engine,
     approvals,
-    state: data.state,
+    tell: telling(data.state, logger),
   });
   const mind = await openMind({ ...parts, gate, toolsReady: hub.everything, subAgent }, data, engine, infrastructure);
   let server: HttpServer | undefined;
@@ -363,11 +364,19 @@ function hubParts(
     registry,
     clock,
     logger,
-    tell: (events) => {
-      state.commit({ sessionId: "", owner: FIRST_PRINCIPAL, events }).catch((thrown: unknown) => {
-        logger.warn({ error: toErgonError(thrown, "store_unavailable").toJSON() }, "A server's change was not told.");
-      });
-    },
+    tell: (events) => telling(state, logger)(FIRST_PRINCIPAL, events),
+  };
+}
+
+/** Puts events into the outbox that belong to no session; nobody waits for them. */
+function telling(
+  { commit }: Extract<OpenedData, { kind: "opened" }>["state"],
+  logger: Logger,
+): (owner: string, events: readonly NewEvent[]) => void {
+  return (owner, events) => {
+    commit({ sessionId: "", owner, events }).catch((thrown: unknown) => {
+      logger.warn({ error: toErgonError(thrown, "store_unavailable").toJSON() }, "A change was not told.");
+    });
   };
 }
 

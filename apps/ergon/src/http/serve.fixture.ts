@@ -101,7 +101,7 @@ export async function serve(
     entry: fileURLToPath(new URL("../cli.ts", import.meta.url)),
     servers: hub.desk,
     environment: {},
-    state: world.store,
+    tell: () => undefined,
     logger: silentLogger,
   });
   const mind = await mindOf(world, subAgent);

@@ -12,8 +12,8 @@ import {
   hubError,
   type JsonObject,
   type Logger,
+  type NewEvent,
   type PureTool,
-  type StateStore,
   toErgonError,
   type ToolRegistry,
 } from "@ergon/core";
@@ -41,7 +41,7 @@ export type LeadSubAgentParts = {
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly engine: EmbeddedEngine;
   readonly approvals: Pick<Approvals, "answered">;
-  readonly state: Pick<StateStore, "commit">;
+  readonly tell: (owner: string, events: readonly NewEvent[]) => void;
   readonly registry: ToolRegistry;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -120,7 +120,7 @@ export function leadSubAgent(parts: LeadSubAgentParts): OwnedSubAgent {
 
   function tell(status: JsonObject, owner: string): void {
     const events = [{ type: "subagent-progressed" as const, at: new Date(clock.now()).toISOString(), data: status }];
-    parts.state.commit({ sessionId: "", owner, events }).catch(failed);
+    parts.tell(owner, events);
   }
 
   function failed(thrown: unknown): void {
@@ -168,7 +168,7 @@ function deskFor({ values, servers, environment, engine, approvals, clock }: Lea
       return { config, secrets };
     },
     add: async (config) => void (await servers.add(config)),
-    remove: async (serverId) => void (await servers.remove(serverId)),
+    remove: (serverId) => servers.remove(serverId),
     change: async (serverId, field, value) => void (await servers.change(serverId, { [field]: value })),
     askToEnable: async ({ serverId, requestId, owner, about }) => {
       const sessionId = sessionOf(requestId);

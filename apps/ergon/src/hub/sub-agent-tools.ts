@@ -37,7 +37,7 @@ export function subAgentTools({ subAgent, registry, clock }: SubAgentToolsDeps):
         priority,
       };
       const requestId = await subAgent.sendRequest(request);
-      return { requestId, ...(subAgent.getStatus(requestId) ?? {}) };
+      return { requestId, ...subAgent.getStatus(requestId) };
     },
   };
   const check: PureTool = {
