@@ -18,10 +18,7 @@ export type SubAgentToolsDeps = {
 /** Spec 5's four tools for the sub-agent. A model names a server; what is run for it is never the model's to say. */
 export function subAgentTools({ subAgent, registry, clock }: SubAgentToolsDeps): readonly PureTool[] {
   const addition: PureTool = {
-    definition: {
-      ...SUB_AGENT_TOOL_DEFINITIONS.mcp_request_server_addition,
-      effects: "idempotent",
-    },
+    definition: SUB_AGENT_TOOL_DEFINITIONS.mcp_request_server_addition,
     implementation: async (args: Addition, { idempotencyKey }) => {
       const { serverName, version, purpose, priority = "medium" } = args;
       const request: SubAgentRequest = {
@@ -41,7 +38,7 @@ export function subAgentTools({ subAgent, registry, clock }: SubAgentToolsDeps):
     },
   };
   const check: PureTool = {
-    definition: { ...SUB_AGENT_TOOL_DEFINITIONS.mcp_check_subagent_status, effects: "read" },
+    definition: SUB_AGENT_TOOL_DEFINITIONS.mcp_check_subagent_status,
     implementation: async ({ requestId }: { readonly requestId: string }) => {
       const status = subAgent.getStatus(requestId);
       if (status !== undefined) return status;
@@ -49,13 +46,13 @@ export function subAgentTools({ subAgent, registry, clock }: SubAgentToolsDeps):
     },
   };
   const cancel: PureTool = {
-    definition: { ...SUB_AGENT_TOOL_DEFINITIONS.mcp_cancel_subagent_work, effects: "idempotent" },
+    definition: SUB_AGENT_TOOL_DEFINITIONS.mcp_cancel_subagent_work,
     implementation: async ({ requestId, reason }: { readonly requestId: string; readonly reason: string }) => ({
       cancelled: subAgent.cancelRequest(requestId, reason),
     }),
   };
   const list: PureTool = {
-    definition: { ...SUB_AGENT_TOOL_DEFINITIONS.mcp_list_available_tools, effects: "read" },
+    definition: SUB_AGENT_TOOL_DEFINITIONS.mcp_list_available_tools,
     implementation: async () => ({
       tools: registry
         .summaries()
@@ -79,6 +76,7 @@ const TEXT = { type: "string", minLength: 1, maxLength: 1_000 } as const;
 export const SUB_AGENT_TOOL_DEFINITIONS = {
   mcp_request_server_addition: {
     id: "mcp_request_server_addition",
+    effects: "idempotent",
     title: "Request an MCP server",
     description:
       "Asks the sub-agent to add an MCP server from the registry. It is checked, installed and tried in the background, and starts only when a person approves it. Answers at once with a requestId.",
@@ -96,6 +94,7 @@ export const SUB_AGENT_TOOL_DEFINITIONS = {
   },
   mcp_check_subagent_status: {
     id: "mcp_check_subagent_status",
+    effects: "read",
     title: "Check on the sub-agent",
     description: "Tells how far a request to the sub-agent is, and what came of it.",
     parameters: {
@@ -107,6 +106,7 @@ export const SUB_AGENT_TOOL_DEFINITIONS = {
   },
   mcp_cancel_subagent_work: {
     id: "mcp_cancel_subagent_work",
+    effects: "idempotent",
     title: "Cancel work of the sub-agent",
     description: "Cancels a request to the sub-agent; what was installed for it is removed.",
     parameters: {
@@ -118,6 +118,7 @@ export const SUB_AGENT_TOOL_DEFINITIONS = {
   },
   mcp_list_available_tools: {
     id: "mcp_list_available_tools",
+    effects: "read",
     title: "List MCP tools",
     description: "Lists every tool of the MCP servers that are connected now.",
     parameters: { type: "object", properties: {}, additionalProperties: false },

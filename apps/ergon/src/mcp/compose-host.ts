@@ -9,6 +9,7 @@ import { planSurface } from "./plans.ts";
 import type { Reach } from "./reach.ts";
 import { resourceSurface } from "./resources.ts";
 import { sessionSurface } from "./sessions.ts";
+import { subAgentSurface } from "./sub-agent.ts";
 import type { McpSurface } from "./surface.ts";
 
 export type HostParts = {
@@ -34,6 +35,7 @@ export function composeMcpHost({ values, version, plans, ids, logger, reach, cha
       sessionSurface({ reach, plans, ids }),
       planSurface({ reach, plans, ids }),
       resourceSurface({ reach, plans }),
+      subAgentSurface(reach),
       ...more,
     ],
     changes: changes ?? createMcpChanges(),

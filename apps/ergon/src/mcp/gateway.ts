@@ -65,11 +65,14 @@ export function gatewaySurface({ reach, changes, logger, onChange }: GatewayDeps
   };
 }
 
+type ShownTool = Pick<ToolSummary, "id" | "title" | "description" | "parameters" | "effects" | "outputSchema">;
+
 function isOfHub({ origin }: ToolSummary): boolean {
   return origin === "hub";
 }
 
-function gatewayTool(tool: ToolSummary, reach: Reach): McpTool {
+/** A tool of the registry as a tool of ours. */
+export function gatewayTool(tool: ShownTool, reach: Reach): McpTool {
   const { id, title, description, parameters, effects } = tool;
   const isDeclared = tool.outputSchema !== undefined;
   return {
