@@ -77,7 +77,7 @@ describe("a request to the sub-agent", { timeout: 240_000 }, () => {
     const requestId = String(taken.body["requestId"]);
     const waiting = await reached(requestId, "awaiting_approval");
     expect(JSON.parse(readFileSync(join(folder.path, "mcp-servers.json"), "utf8"))).toMatchObject({
-      servers: [{ id: "notes", enabled: false, access: { network: false } }],
+      servers: [{ id: "notes", enabled: false }],
     });
     expect((await ask("GET", "/tools")).body["items"]).not.toContainEqual(
       expect.objectContaining({ id: "notes_list_notes" }),

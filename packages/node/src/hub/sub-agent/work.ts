@@ -19,6 +19,7 @@ import {
 } from "@ergon/core";
 import { z } from "zod";
 import { findFence } from "../../sandbox/fence.ts";
+import { lookForFence } from "../../sandbox/profiles.ts";
 import { fencedServer } from "../install/fence-server.ts";
 import { installPackage } from "../install/install-package.ts";
 import { readPackageFacts } from "../install/package-facts.ts";
@@ -77,15 +78,16 @@ export function createWork({ folder, client, cache, connector, now }: WorkParts)
         const installed = await installPackage(facts, { folder: home, signal });
         const { access, ...config } = deriveServer(entry, { id, node: process.execPath, ...installed });
         // Where nothing can be shut off, asking for it would only keep the server from starting; the person is told.
-        return asJson(findFence() === undefined ? config : { ...config, access });
+        return asJson("missing" in (await look()) ? config : { ...config, access });
       }
       case "probe": {
         const { config, secrets, fenced } = WORK_PARAMS.probe.parse(params);
-        const fence = fenced ? findFence() : undefined;
+        if (!fenced) return asJson(await probeServer(connector, config, { secrets, signal }));
+        const found = await look();
         // Nothing of a stranger's is started with the user's own rights before the user has said yes.
-        if (fenced && fence === undefined) return { untried: "This machine has no bubblewrap to try it behind." };
-        const tried = fence === undefined ? config : fencedServer(fence, config, join(folder, config.id));
-        return asJson(await probeServer(connector, tried, { secrets, signal }));
+        if ("missing" in found) return { untried: `It cannot be tried apart from everything else: ${found.missing}` };
+        const apart = fencedServer(found.fence, config, join(folder, config.id));
+        return asJson(await probeServer(connector, apart, { secrets, signal }));
       }
       case "uninstall": {
         const { id } = WORK_PARAMS.uninstall.parse(params);
@@ -94,6 +96,10 @@ export function createWork({ folder, client, cache, connector, now }: WorkParts)
       }
     }
   };
+}
+
+function look(): ReturnType<typeof lookForFence> {
+  return lookForFence(findFence);
 }
 
 function refuse({ name }: RegistryEntry, objections: readonly Objection[]): void {
