@@ -1,4 +1,4 @@
-import { hubError, isoTime, SubAgentRequest, SubAgentStatus, usageError } from "@ergon/core";
+import { accessError, hubError, isoTime, SubAgentRequest, SubAgentStatus, usageError } from "@ergon/core";
 import { z } from "zod";
 import type { HttpParts } from "./http-parts.ts";
 import { route, type Route } from "./route.ts";
@@ -30,7 +30,9 @@ export function subAgentRoutes({
       access: "agent",
       body: Request,
       answers: { 202: { description: "It is queued", schema: z.object({ requestId: z.string() }) } },
-      handle: async ({ body }, { owner }) => {
+      handle: async ({ body }, { owner, principal }) => {
+        if ((body.type === "remove_server" || body.type === "modify_server") && principal.scope !== "person")
+          throw accessError("forbidden", `${body.type} needs a token with scope person.`);
         const { id = ids.next("sub"), timestamp = isoTime(clock), priority = "medium", type, params } = body;
         const taken = subAgent.ownerOf(id);
         if (taken !== undefined && taken !== owner) throw usageError("input_invalid", `The id "${id}" cannot be used.`);

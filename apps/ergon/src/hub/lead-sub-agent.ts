@@ -7,13 +7,16 @@ import { join, sep } from "node:path";
 import {
   type AgenticPlan,
   type Approvals,
+  canonicalJson,
   type Clock,
   type EmbeddedEngine,
   hubError,
+  type Json,
   type JsonObject,
   type Logger,
   type NewEvent,
   type PureTool,
+  type SubAgentStatus,
   toErgonError,
   type ToolRegistry,
 } from "@ergon/core";
@@ -113,7 +116,10 @@ export function leadSubAgent(parts: LeadSubAgentParts): OwnedSubAgent {
       if (open.isAsked()) await (await open()).close();
     },
   };
-  for (const tool of [...subAgentTools({ subAgent: late, registry, clock }), enableTool(parts.servers)]) {
+  for (const tool of [
+    ...subAgentTools({ subAgent: late, registry, clock, ready: () => parts.servers.list() }),
+    enableTool(late, parts.servers),
+  ]) {
     if (!registry.has(tool.definition.id)) registry.register(tool);
   }
   return late;
@@ -129,7 +135,7 @@ export function leadSubAgent(parts: LeadSubAgentParts): OwnedSubAgent {
 }
 
 /** Lets a server start that waits switched off. As it may destroy what a stranger's program can reach, a person is asked. */
-function enableTool(servers: ServersDesk): PureTool {
+function enableTool(subAgent: Pick<OwnedSubAgent, "list">, servers: ServersDesk): PureTool {
   return {
     definition: {
       id: ENABLE_TOOL,
@@ -144,12 +150,23 @@ function enableTool(servers: ServersDesk): PureTool {
       },
       effects: "idempotent",
       destructiveHint: true,
+      alwaysAsk: true,
     },
-    implementation: async ({ serverId }: { readonly serverId: string }) => {
+    implementation: async ({ serverId, about = null }: { readonly serverId: string; readonly about?: Json }) => {
+      // What the person read must be what the sub-agent found: anybody can make a call, nobody else an installation.
+      const said = canonicalJson({ serverId, about });
+      if (!subAgent.list(undefined).some((status) => isAsked(status, said)))
+        throw hubError("install_refused", `No installation of "${serverId}" waits for this approval.`);
       const { state } = await servers.change(serverId, { enabled: true });
       return { serverId, state };
     },
   };
+}
+
+function isAsked({ state, result }: SubAgentStatus, said: string): boolean {
+  if (state !== "awaiting_approval" || typeof result !== "object" || result === null || !("about" in result))
+    return false;
+  return canonicalJson({ serverId: result["serverId"] ?? null, about: result["about"] ?? null }) === said;
 }
 
 /** The question is a call of a tool that needs a yes: a session of one step that waits, through restarts too. */
@@ -164,6 +181,11 @@ function deskFor({ values, servers, environment, engine, approvals, clock }: Lea
       const server = (await list()).find(({ id }) => id === serverId);
       if (server === undefined) throw hubError("server_not_found", `The configuration has no server "${serverId}".`);
       const { config, secrets = [], problem } = expandServer(server, environment);
+      const { items } = await servers.list();
+      if (items.find(({ id }) => id === serverId)?.needsApproval === true) {
+        const message = `"${serverId}" was found, not named by a person; it starts only after: ergon servers approve ${serverId}`;
+        throw hubError("server_down", message, { details: { serverId } });
+      }
       if (problem !== undefined) throw hubError("server_down", problem, { details: { serverId } });
       return { config, secrets };
     },
@@ -196,6 +218,11 @@ function deskFor({ values, servers, environment, engine, approvals, clock }: Lea
         if (asked !== undefined) await approvals.answered(asked, signal);
         else await clock.sleep(RECHECK_MS, signal);
       }
+    },
+    withdraw: async ({ requestId, owner }) => {
+      const ref = { owner, sessionId: sessionOf(requestId) };
+      const asked = await engine.settled({ ...ref, timeoutMs: 0 }).catch(() => undefined);
+      if (asked !== undefined && asked.waiting.length > 0) await engine.cancel(ref);
     },
     environment: () => Object.keys(environment).filter((name) => environment[name] !== undefined),
     isOwn: ({ args }) => args?.[0]?.startsWith(home) === true,

@@ -13,10 +13,12 @@ export type SubAgentToolsDeps = {
   readonly subAgent: Pick<OwnedSubAgent, "sendRequest" | "getStatus" | "cancelRequest">;
   readonly registry: Pick<ToolRegistry, "summaries">;
   readonly clock: Clock;
+  /** Waits a little for servers that are starting. */
+  readonly ready: () => Promise<unknown>;
 };
 
 /** Spec 5's four tools for the sub-agent. A model names a server; what is run for it is never the model's to say. */
-export function subAgentTools({ subAgent, registry, clock }: SubAgentToolsDeps): readonly PureTool[] {
+export function subAgentTools({ subAgent, registry, clock, ready }: SubAgentToolsDeps): readonly PureTool[] {
   const addition: PureTool = {
     definition: SUB_AGENT_TOOL_DEFINITIONS.mcp_request_server_addition,
     implementation: async (args: Addition, { idempotencyKey }) => {
@@ -53,12 +55,11 @@ export function subAgentTools({ subAgent, registry, clock }: SubAgentToolsDeps):
   };
   const list: PureTool = {
     definition: SUB_AGENT_TOOL_DEFINITIONS.mcp_list_available_tools,
-    implementation: async () => ({
-      tools: registry
-        .summaries()
-        .filter(({ origin }) => origin === "hub")
-        .map(({ id, description }) => ({ name: id, description })),
-    }),
+    implementation: async () => {
+      await ready();
+      const tools = registry.summaries().filter(({ origin }) => origin === "hub");
+      return { tools: tools.map(({ id, description }) => ({ name: id, description })) };
+    },
   };
   return [addition, check, cancel, list];
 }

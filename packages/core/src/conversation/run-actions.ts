@@ -43,7 +43,7 @@ export function createRunActions({
     if (before.currentPlanId !== work.planId) {
       if (!isOver(before)) return await waited(before);
       try {
-        begun = await engine.executePlan({ owner, sessionId, plan: compiled.plan });
+        begun = await engine.executePlan({ owner, sessionId, conversationId: sessionId, plan: compiled.plan });
       } catch (thrown) {
         const refusal = argumentsRefused(thrown, compiled) ?? notRunnable(thrown);
         if (refusal === undefined) throw thrown;

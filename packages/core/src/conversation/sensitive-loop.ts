@@ -81,7 +81,7 @@ export type SensitiveLoop = {
 };
 
 export function createSensitiveLoop(deps: SensitiveLoopDeps): SensitiveLoop {
-  const { conversations, regulator, pool, shelf, health, clock, logger, subAgent, owner } = deps;
+  const { conversations, regulator, pool, shelf, health, clock, logger, subAgent } = deps;
   const { maxWanting = MAX_WANTING } = deps;
   const { pauseAt, resumeAt, whenLow } = deps.energy ?? DEFAULT_LOOP_ENERGY;
   const teller = deps.teller ?? createTeller(deps);
@@ -310,11 +310,6 @@ export function createSensitiveLoop(deps: SensitiveLoopDeps): SensitiveLoop {
     const messages = subAgent.pollMessages();
     if (messages.length > 0) {
       news = [...messages.map((message) => message as unknown as Json).reverse(), ...news].slice(0, NEWS_KEPT);
-      const at = isoTime(clock);
-      const events = messages.map(({ type, requestId, data }) => {
-        return { type: "subagent-progressed", at, data: { kind: type, requestId, data } } as const;
-      });
-      deps.state.commit({ sessionId: "", owner, events }).catch(notTold);
     }
     const level = regulator.getEnergy();
     if (!isPaused && level < pauseAt) {

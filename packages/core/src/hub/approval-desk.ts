@@ -111,6 +111,8 @@ export function createApprovals(deps: ApprovalsDeps): Approvals {
     const { decision, remember, feedback } = given;
     const asked = await find(by, id);
     refuseOddMemory(asked, given);
+    if (remember !== undefined && registry.get(asked.tool)?.alwaysAsk === true)
+      throw usageError("input_invalid", `"${asked.tool}" is asked about each time; it cannot be allowed for good.`);
     const approved = decision === "approve";
     const wanted = approved ? "approved" : "denied";
     // An answer whose acknowledgement was lost is given again.

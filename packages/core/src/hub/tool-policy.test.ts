@@ -28,6 +28,14 @@ describe("the gate's policy", () => {
     expect(await ask(own({ effects: "once" }), { rules: [destructive] })).toEqual({ kind: "allow" });
   });
 
+  it("asks about some tools each time, whatever was allowed; only a rule that denies wins", async () => {
+    const tool = own({ alwaysAsk: true });
+    const allow: ApprovalRule = { decision: "allow", tool: "*" };
+    for (const settings of [{}, { approvalRequired: false }, { rules: [allow] }])
+      expect(await ask(tool, settings)).toMatchObject({ kind: "needs_approval" });
+    expect(await ask(tool, { rules: [allow, { decision: "deny" }] })).toMatchObject({ kind: "deny" });
+  });
+
   it("leaves what Ergon itself is made of alone, whatever the rules say", async () => {
     const tool = { ...own({ destructiveHint: true }), id: "ergon::correct", origin: "builtin" } as const;
     for (const decision of ["ask", "deny"] as const)

@@ -27,7 +27,8 @@ export function createToolPolicy({ grants, settings, clock }: ToolPolicyDeps): T
     if (tool.origin === "builtin") return ALLOW;
     const rules = settings.rules();
     // Most calls are of tools that nobody is ever asked about.
-    if (tool.hub === undefined && tool.destructiveHint !== true && rules.length === 0) return ALLOW;
+    const mayAsk = tool.hub !== undefined || tool.destructiveHint === true || tool.alwaysAsk === true;
+    if (!mayAsk && rules.length === 0) return ALLOW;
     const grant = grants.read(tool.id);
     return grant instanceof Promise ? grant.then((found) => answer(tool, found)) : answer(tool, grant);
   };
@@ -41,11 +42,14 @@ export function createToolPolicy({ grants, settings, clock }: ToolPolicyDeps): T
       ...(grant === undefined ? {} : { grant }),
       ...serverOf(facts, settings),
     });
+    const { fingerprint } = facts;
+    if (tool.alwaysAsk === true && judgement.kind === "allow")
+      return { kind: "needs_approval", reason: `"${tool.id}" is asked about each time.`, changes: [], fingerprint };
     switch (judgement.kind) {
       case "allow":
         return judgement.pin ? pin(tool, facts) : ALLOW;
       case "needs_approval":
-        return { ...judgement, fingerprint: facts.fingerprint };
+        return { ...judgement, fingerprint };
       case "deny":
         return judgement;
     }

@@ -27,6 +27,7 @@ export const ToolDefinition = z.object({
   outputSchema: JsonSchema.optional(),
   effects: Effects.optional(),
   destructiveHint: z.boolean().optional().describe("a call may destroy something: a person is asked first"),
+  alwaysAsk: z.boolean().optional().describe("a person is asked each time; it cannot be allowed for good"),
   timeoutMs: z.int().positive().max(86_400_000).optional(),
   energyUnits: z.number().nonnegative().max(150).optional(),
   tags: z.array(z.string().max(100)).max(100).optional(),

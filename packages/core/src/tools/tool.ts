@@ -27,6 +27,8 @@ export type Tool = Readonly<Omit<ToolSummary, "estimatedEnergyUnits">> & {
   readonly usesAI: boolean;
   /** A call may destroy something: a person is asked first. */
   readonly destructiveHint?: boolean;
+  /** A person is asked each time, whatever was allowed before. */
+  readonly alwaysAsk?: boolean;
   readonly parameters: JsonSchema;
   readonly effects: Effects;
   /** What a person relies on when approving a tool of an MCP server; absent for tools of other origins. */

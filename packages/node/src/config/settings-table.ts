@@ -255,7 +255,7 @@ export const SETTINGS = {
     env: "MCP_AUTO_DISCOVERY",
     group: "hub",
     fallback: false,
-    description: "search the registry unasked when no tool fits",
+    description: "search the registry unasked when no tool fits (not yet)",
   }),
   mcpToolApproval: setting(flag(), {
     env: "MCP_TOOL_APPROVAL",

@@ -28,7 +28,8 @@ export function adaptPureTool(tool: unknown, from: SchemaProvenance = {}): Tool 
   return guarded(KIND, definitionOf(tool), () => {
     const { implementation } = readForm(KIND, Fields, tool);
     const definition = readForm(KIND, ToolDefinition, definitionOf(tool));
-    const { id, title, parameters, outputSchema, effects, destructiveHint, timeoutMs, energyUnits, tags } = definition;
+    const { id, title, parameters, outputSchema, effects, destructiveHint, alwaysAsk, timeoutMs, energyUnits, tags } =
+      definition;
     const owner = nameOf(KIND, definition);
     refuseBadSchemas(owner, { parameters, outputSchema }, RULES);
     return {
@@ -39,6 +40,7 @@ export function adaptPureTool(tool: unknown, from: SchemaProvenance = {}): Tool 
       ...(from.source === undefined ? {} : { source: from.source }),
       effects: effects ?? "pure",
       ...(destructiveHint === undefined ? {} : { destructiveHint }),
+      ...(alwaysAsk === undefined ? {} : { alwaysAsk }),
       parameters,
       ...(outputSchema === undefined ? {} : { outputSchema }),
       applicableRoles: [],

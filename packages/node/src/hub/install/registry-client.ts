@@ -7,7 +7,7 @@ export const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
 /** One entry may be this long; longer ones are not worth reading. */
 export const MAX_ENTRY_CHARS = 64 * 1024;
 const PAGE_SIZE = 100;
-export const MAX_PAGES = 100;
+export const MAX_PAGES = 1_000;
 
 const Official = z.object({ status: z.enum(["active", "deprecated", "deleted"]), publishedAt: z.string().optional() });
 const Answer = z.object({

@@ -50,6 +50,8 @@ export type SubAgentDesk = {
   readonly askToEnable: (asked: EnableQuestion) => Promise<string>;
   /** What the person answered to the question of this request; waits for it. */
   readonly answerTo: (asked: Pick<EnableQuestion, "requestId" | "owner">, signal: AbortSignal) => Promise<EnableAnswer>;
+  /** Takes a question back that nobody needs to answer any more. */
+  readonly withdraw: (asked: Pick<EnableQuestion, "requestId" | "owner">) => Promise<void>;
   /** Names of variables that servers may refer to. */
   readonly environment: () => readonly string[];
   /** Whether the sub-agent installed it. */
@@ -163,7 +165,7 @@ async function addServer(
     const approvalId = await desk.askToEnable({ serverId: id, ...asker, about });
     const message = `${id} is installed and waits for a person's approval (${approvalId}).`;
     return {
-      result: { serverId: id, ...about, approvalId, probe } as Json,
+      result: { serverId: id, about, approvalId, probe } as Json,
       message,
       awaits: { approvalId, serverId: id },
     };
@@ -175,8 +177,8 @@ async function addServer(
 
 /** Takes a server away wholly: its configuration and its folder. */
 export async function removeAll(id: string, desk: SubAgentDesk, undo: Stages["undo"]): Promise<void> {
-  const configured = await desk.list();
-  if (configured.some((server) => server.id === id)) await desk.remove(id);
+  // A person may have given the name to another server meanwhile.
+  if ((await desk.list()).some((server) => server.id === id && desk.isOwn(server))) await desk.remove(id);
   await undo("uninstall", { id });
 }
 
@@ -236,7 +238,7 @@ async function modifyServer(
   const about = { command: [config.command ?? "", ...(config.args ?? [])], environment: Object.keys(config.env ?? {}) };
   const approvalId = await desk.askToEnable({ serverId, ...asker, about });
   const message = `${serverId} waits for a person's approval (${approvalId}).`;
-  return { result: { serverId, approvalId }, message, awaits: { approvalId, serverId } };
+  return { result: { serverId, about, approvalId }, message, awaits: { approvalId, serverId } };
 }
 
 async function ownServer(serverId: string, desk: SubAgentDesk): Promise<MCPServerConfig> {

@@ -30,6 +30,7 @@ let registries: Registries;
 let config: MCPServerConfig[];
 let questions: { readonly serverId: string; readonly about: unknown }[];
 let answers: Map<string, PromiseWithResolvers<{ approved: boolean; feedback?: string }>>;
+let withdrawn: string[];
 let agent: OwnedSubAgent;
 
 beforeEach(async () => {
@@ -38,6 +39,7 @@ beforeEach(async () => {
   config = [];
   questions = [];
   answers = new Map();
+  withdrawn = [];
   agent = await open();
 });
 
@@ -77,6 +79,7 @@ async function open(): Promise<OwnedSubAgent> {
         questions.push({ serverId, about });
         return `apr_${requestId}`;
       },
+      withdraw: async ({ requestId }) => void withdrawn.push(requestId),
       answerTo: ({ requestId }) => answerTo(requestId).promise,
       environment: () => [],
       isOwn: ({ args }) => args?.[0]?.startsWith(serversFolder(folder)) === true,
@@ -276,6 +279,20 @@ describe("the sub-agent", { timeout: 120_000 }, () => {
     expect(done.map(({ requestId }: SubAgentMessage) => requestId)).toEqual([dropped, high, low]);
     expect(agent.cancelRequest(low, "too late")).toBe(false);
     expect(agent.cancelRequest("req_never", "unknown")).toBe(false);
+  });
+
+  it("is cancelled while a person is asked, takes the question back, and leaves what others named alike alone", async () => {
+    offer();
+    await registries.addPackage({ name: PACKAGE, version: "1.0.0", mcpName: NOTES });
+    agent.start();
+    const id = await agent.sendRequest(request("add_server", { serverName: NOTES }));
+    await ended(id, "awaiting_approval");
+    const theirs = { id: "notes", name: "notes", command: "node", args: ["their-own.js"], enabled: true };
+    config = [theirs];
+    expect(agent.cancelRequest(id, "enough")).toBe(true);
+    await ended(id, "cancelled");
+    await vi.waitFor(() => expect(installed()).toEqual([]), SLOW);
+    expect({ config, withdrawn }).toEqual({ config: [theirs], withdrawn: [id] });
   });
 
   it("is cancelled while it installs, and leaves nothing behind", async () => {

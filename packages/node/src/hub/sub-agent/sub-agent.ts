@@ -200,7 +200,7 @@ export async function openSubAgent(deps: SubAgentDeps): Promise<OwnedSubAgent> {
         work: (kind, params) => worker.work(kind, params, ended.signal),
         undo: async (kind, params) => void (await worker.work(kind, params, new AbortController().signal)),
       });
-      settle(id, outcome, meter.final());
+      await settle(id, outcome, meter.final(), ended.signal);
     } catch (thrown) {
       const energyConsumed = meter.reading();
       const { reason } = ended.signal;
@@ -213,13 +213,22 @@ export async function openSubAgent(deps: SubAgentDeps): Promise<OwnedSubAgent> {
     }
   }
 
-  function settle(id: string, { result, message, awaits }: Outcome, energyConsumed: number): void {
+  async function settle(
+    id: string,
+    { result, message, awaits }: Outcome,
+    energyConsumed: number,
+    signal: AbortSignal,
+  ): Promise<void> {
     if (awaits === undefined)
       return change(id, { state: "completed", progress: 100, message, result, energyConsumed }, "completion");
     const kept = known.get(id);
     if (kept === undefined) return;
     const asked = { ...kept, ...awaits };
     known.set(id, asked);
+    if (signal.reason instanceof Cancelled) {
+      await takeAway(asked);
+      signal.throwIfAborted();
+    }
     change(id, { state: "awaiting_approval", progress: 90, message, result, energyConsumed });
     hear(asked);
   }
@@ -250,7 +259,8 @@ export async function openSubAgent(deps: SubAgentDeps): Promise<OwnedSubAgent> {
   }
 
   /** What was installed for a request that came to nothing. */
-  async function takeAway({ request, serverId }: KeptRequest): Promise<void> {
+  async function takeAway({ request, serverId, owner }: KeptRequest): Promise<void> {
+    await desk.withdraw({ requestId: request.id, owner });
     if (request.type !== "add_server" || serverId === undefined) return;
     const { signal } = new AbortController();
     await removeAll(serverId, desk, async (kind, params) => void (await worker.work(kind, params, signal)));

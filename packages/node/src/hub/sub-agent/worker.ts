@@ -18,13 +18,17 @@ export type Report = z.infer<typeof Report>;
 
 /** The two ends of the channel, as Node gives them to a process that was started with one. */
 export type Channel = {
-  readonly on: (event: "message", listener: (message: unknown) => void) => unknown;
+  readonly on: (event: "message" | "disconnect", listener: (message: unknown) => void) => unknown;
   readonly send?: ((message: Report) => unknown) | undefined;
 };
 
 /** Does what it is told, each under its own id, until its channel closes. */
 export function serveOrders(channel: Channel, work: Work): void {
   const active = new Map<string, AbortController>();
+  // Whoever ordered it is gone: what was begun for them must not go on alone.
+  channel.on("disconnect", () => {
+    for (const ended of active.values()) ended.abort(new Error("cancelled"));
+  });
   channel.on("message", (message) => {
     const order = Order.parse(message);
     if ("cancel" in order) active.get(order.cancel)?.abort(new Error("cancelled"));
