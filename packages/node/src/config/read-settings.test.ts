@@ -168,6 +168,7 @@ it("knows every name that is public", () => {
       "MODEL_URL",
       "EMBEDDER",
       "LOOP_STORE",
+      "MCP_REGISTRY",
     ].map((name) => `ERGON_${name}`),
     ...[
       "LOOP_HISTORY",
