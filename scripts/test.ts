@@ -1,6 +1,6 @@
 // Runs every test, under Vitest and (core's) under Deno. The last line is "N passed, N failed".
 // Words after `npm test --` pick the files whose path contains one of them.
-import { startVitest, type TestCase } from "vitest/node";
+import { startVitest, type TestCase, type Vitest } from "vitest/node";
 import { runDenoTests, type TestCounts } from "../test/runtimes/deno.ts";
 
 const filters = process.argv.slice(2);
@@ -11,6 +11,7 @@ const skipped = results.flatMap((result) => result.skipped);
 const passed = sum(results.map((result) => result.passed));
 const failed = sum(results.map((result) => result.failed)) + (isCi() ? skipped.length : 0);
 
+for (const failure of results.flatMap((result) => result.failures)) console.log(`failed: ${failure}`);
 for (const name of skipped) console.log(`skipped${isCi() ? " (CI allows none)" : ""}: ${name}`);
 if (passed + failed === 0) console.log(`no test file matches ${filters.join(", ")}`);
 console.log(`${passed} passed, ${failed} failed`);
@@ -23,12 +24,28 @@ async function runVitest(): Promise<TestCounts> {
   await vitest.close();
   const passed = tests.filter((test) => test.result().state === "passed");
   const skipped = tests.filter((test) => test.result().state === "skipped");
-  const failed = tests.length - passed.length - skipped.length;
+  const failed = tests.filter((test) => !passed.includes(test) && !skipped.includes(test));
   return {
     passed: passed.length,
-    failed: process.exitCode === undefined ? failed : Math.max(failed, 1),
+    failed: process.exitCode === undefined ? failed.length : Math.max(failed.length, 1),
     skipped: skipped.map(describeSkip),
+    failures: [...failed.map(describeFailure), ...errorsOutside(vitest)],
   };
+}
+
+function describeFailure(test: TestCase): string {
+  const messages = (test.result().errors ?? []).map((error) => error.message);
+  return `${test.module.relativeModuleId}: ${test.fullName}\n${messages.join("\n")}`;
+}
+
+/** Of files, hooks and processes rather than of a test. */
+function errorsOutside(vitest: Vitest): string[] {
+  const modules = vitest.state.getTestModules().flatMap((module) => {
+    const suites = [...module.children.allSuites()].flatMap((suite) => suite.errors());
+    return [...module.errors(), ...suites].map((error) => `${module.relativeModuleId}: ${error.message}`);
+  });
+  const unhandled = vitest.state.getUnhandledErrors().map((error) => `outside any test: ${String(error)}`);
+  return [...modules, ...unhandled];
 }
 
 function describeSkip(test: TestCase): string {

@@ -5,7 +5,15 @@ import { globSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-export type TestCounts = { readonly passed: number; readonly failed: number; readonly skipped: readonly string[] };
+export type TestCounts = {
+  readonly passed: number;
+  readonly failed: number;
+  readonly skipped: readonly string[];
+  /** Named once more at the end, where a reader of a long log looks first. */
+  readonly failures: readonly string[];
+};
+
+const MAX_OUTPUT = 64 * 1024 * 1024;
 
 const root = join(import.meta.dirname, "../..");
 
@@ -13,20 +21,25 @@ export function runDenoTests(filters: readonly string[]): TestCounts {
   const files = globSync("{packages/core/{src,testing},supabase/functions}/**/*.test.ts", { cwd: root }).filter(
     (file) => filters.length === 0 || filters.some((part) => file.includes(part)),
   );
-  return files.length === 0 ? { passed: 0, failed: 0, skipped: [] } : runUnderDeno(files.sort(), "inherit");
+  return files.length === 0 ? { passed: 0, failed: 0, skipped: [], failures: [] } : runUnderDeno(files.sort(), "show");
 }
 
-export function runUnderDeno(files: readonly string[], output: "inherit" | "ignore"): TestCounts {
+/** What Deno prints is shown only when a test failed: away from a terminal it gives each passed test a line of its own. */
+export function runUnderDeno(files: readonly string[], output: "show" | "hide"): TestCounts {
   const scratch = mkdtempSync(join(tmpdir(), "ergon-deno-"));
   try {
     const report = join(scratch, "junit.xml");
     const flags = ["--reporter=dot", `--junit-path=${report}`];
-    const { status } = spawnSync("npm", ["run", "--silent", "test:deno", "--", ...flags, ...files], {
+    const { status, stdout, stderr } = spawnSync("npm", ["run", "--silent", "test:deno", "--", ...flags, ...files], {
       cwd: root,
-      stdio: output,
+      encoding: "utf8",
+      maxBuffer: MAX_OUTPUT,
       env: { ...process.env, DENO_DIR: join(root, "node_modules/.cache/deno"), DENO_NO_UPDATE_CHECK: "1" },
     });
-    return countResults(readFileSync(report, "utf8"), status === 0);
+    if (output === "show" && status !== 0) console.log(stdout, stderr);
+    const counts = countResults(readFileSync(report, "utf8"), status === 0);
+    if (output === "show") console.log(`under Deno: ${counts.passed} passed, ${counts.failed} failed\n`);
+    return counts;
   } finally {
     rmSync(scratch, { recursive: true, force: true });
   }
@@ -35,11 +48,17 @@ export function runUnderDeno(files: readonly string[], output: "inherit" | "igno
 /** A file that does not load is no test in the report: then only Deno's exit status tells. */
 function countResults(report: string, succeeded: boolean): TestCounts {
   const cases = report.match(/<testcase [\s\S]*?<\/testcase>/g) ?? [];
-  const failed = cases.filter((text) => /<(failure|error)\b/.test(text)).length;
+  const failures = cases.filter((text) => /<(failure|error)\b/.test(text));
   const skipped = cases.filter((text) => /<skipped\b/.test(text));
   return {
-    passed: cases.length - failed - skipped.length,
-    failed: succeeded ? failed : Math.max(failed, 1),
-    skipped: skipped.map((text) => `${/name="([^"]*)"/.exec(text)?.[1] ?? "a test"} (Deno)`),
+    passed: cases.length - failures.length - skipped.length,
+    failed: succeeded ? failures.length : Math.max(failures.length, 1),
+    skipped: skipped.map(nameOf),
+    failures:
+      succeeded || failures.length > 0 ? failures.map(nameOf) : ["a file that did not load, named above (Deno)"],
   };
+}
+
+function nameOf(testcase: string): string {
+  return `${/name="([^"]*)"/.exec(testcase)?.[1] ?? "a test"} (Deno)`;
 }
