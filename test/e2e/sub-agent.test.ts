@@ -1,13 +1,19 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import type { ConversationView, SubAgentStatus } from "@ergon/core";
+import { openSqliteConversationStore } from "@ergon/node";
 import { type Registries, startRegistries } from "../../packages/node/src/hub/install/registries.fixture.ts";
+import { type ScriptedRequest, startScriptedServer } from "../../packages/node/src/models/scripted-server.fixture.ts";
 import { ergon, temporaryFolder } from "./ergon.ts";
+import { CLIENTS } from "./mcp-clients.ts";
+import { processesOn } from "./processes.ts";
 import { type ServedFolder, serveFolder } from "./served.ts";
 
 const NOTES = "io.github.someone/server-notes";
 const PACKAGE = "@someone/server-notes";
-const SLOW = { timeout: 90_000, interval: 100 };
+const SLOW = { timeout: 90_000, interval: 50 };
+const open: { readonly close: () => Promise<unknown> }[] = [];
 let folder: ReturnType<typeof temporaryFolder>;
 let registries: Registries;
 let server: ServedFolder;
@@ -18,40 +24,45 @@ beforeEach(async () => {
   const npm = { registryType: "npm", identifier: PACKAGE, version: "1.0.0", transport: { type: "stdio" } };
   registries.addServer({ name: NOTES, description: "Keeps notes.", version: "1.0.0", packages: [npm] });
   await registries.addPackage({ name: PACKAGE, version: "1.0.0", mcpName: NOTES });
-  server = await serve();
 });
 
 afterEach(async () => {
+  for (const { close } of open.splice(0)) await close();
   await server.stop("SIGTERM");
   await registries.close();
   folder.remove();
 });
 
-function options() {
-  const config = join(folder.path, "mcp-servers.json");
+function options(more: Readonly<Record<string, string>> = {}) {
   return {
     cwd: folder.path,
     env: {
-      MCP_CONFIG_PATH: config,
+      MCP_CONFIG_PATH: config(),
       ERGON_MCP_REGISTRY: registries.url,
       npm_config_registry: registries.url,
       npm_config_cache: join(folder.path, "npm-cache"),
       XDG_STATE_HOME: join(folder.path, "state"),
+      ...more,
     },
   };
 }
 
+const config = (): string => join(folder.path, "mcp-servers.json");
 const data = (): string => join(folder.path, "data");
-const serve = (): Promise<ServedFolder> => serveFolder(data(), options());
+
+async function serve(more?: Readonly<Record<string, string>>): Promise<void> {
+  server = await serveFolder(data(), options(more));
+}
 
 async function ask(
   method: string,
   path: string,
-  body?: unknown,
+  { body, token = server.token, wait }: { readonly body?: unknown; readonly token?: string; readonly wait?: true } = {},
 ): Promise<{ status: number; body: Record<string, unknown> }> {
   const headers = {
-    authorization: `Bearer ${server.token}`,
+    authorization: `Bearer ${token}`,
     ...(body === undefined ? {} : { "content-type": "application/json" }),
+    ...(wait ? { prefer: "wait=60" } : {}),
   };
   const response = await fetch(new URL(path, server.url), {
     method,
@@ -61,77 +72,209 @@ async function ask(
   return { status: response.status, body: (await response.json()) as Record<string, unknown> };
 }
 
-async function reached(requestId: string, state: string): Promise<Record<string, unknown>> {
+const post = (path: string, body: unknown) => ask("POST", path, { body });
+const callTool = (id: string, args: object) => post(`/tools/${id}/call`, { args });
+
+async function requestNotes(): Promise<string> {
+  const { status, body } = await post("/subagent/requests", { type: "add_server", params: { serverName: NOTES } });
+  expect(status).toBe(202);
+  return String(body["requestId"]);
+}
+
+async function reached(requestId: string, state: string): Promise<SubAgentStatus> {
   return vi.waitFor(async () => {
     const { body } = await ask("GET", `/subagent/requests/${requestId}`);
     expect(`${String(body["state"])} ${String(body["message"])}`).toContain(state);
-    return body;
+    return body as SubAgentStatus;
   }, SLOW);
 }
 
+async function pendingApproval(): Promise<string> {
+  const [approval] = (await ask("GET", "/approvals?state=pending")).body["items"] as { id: string }[];
+  return approval?.id ?? "none is pending";
+}
+
+async function say(content: string, conversationId?: string): Promise<ConversationView> {
+  const { body } = await post("/message", { content, ...(conversationId === undefined ? {} : { conversationId }) });
+  const path = `/conversations/${String(body["conversationId"])}`;
+  return (await ask("GET", path, { wait: true })).body as ConversationView;
+}
+
+const answersIn = ({ history }: ConversationView): readonly string[] =>
+  history.flatMap(({ body }) => (body.kind === "response" ? [body.content] : []));
+const call = (tool: string, args: object): string => JSON.stringify({ tool, args });
+const promptOf = ({ body }: ScriptedRequest): string => body.messages?.at(-1)?.content ?? "";
+
+async function toolIds(): Promise<readonly string[]> {
+  return ((await ask("GET", "/tools")).body["items"] as { id: string }[]).map(({ id }) => id);
+}
+
+/** How a request went, as the stream of events tells it, up to a state. */
+async function toldUntil(requestId: string, state: SubAgentStatus["state"]): Promise<readonly SubAgentStatus[]> {
+  const stop = new AbortController();
+  const headers = { authorization: `Bearer ${server.token}` };
+  const stream = await fetch(new URL("/events?after=0", server.url), { headers, signal: stop.signal });
+  const told: SubAgentStatus[] = [];
+  let text = "";
+  for await (const chunk of stream.body as unknown as AsyncIterable<Uint8Array>) {
+    text += Buffer.from(chunk).toString("utf8");
+    const whole = text.split("\n\n");
+    text = whole.pop() ?? "";
+    for (const event of whole.filter((one) => one.includes("event: subagent-progressed"))) {
+      const { data: status } = JSON.parse(/^data: (.*)$/m.exec(event)?.[1] ?? "{}") as { data: SubAgentStatus };
+      if (status.requestId === requestId) told.push(status);
+    }
+    if (told.at(-1)?.state === state) break;
+  }
+  stop.abort();
+  return told;
+}
+
 describe("a request to the sub-agent", { timeout: 240_000 }, () => {
-  it("is followed from the registry to a tool that can be called, over a restart and a person's yes", async () => {
-    const taken = await ask("POST", "/subagent/requests", { type: "add_server", params: { serverName: NOTES } });
-    expect(taken.status).toBe(202);
-    const requestId = String(taken.body["requestId"]);
-    const waiting = await reached(requestId, "awaiting_approval");
-    expect(JSON.parse(readFileSync(join(folder.path, "mcp-servers.json"), "utf8"))).toMatchObject({
-      servers: [{ id: "notes", enabled: false }],
-    });
-    expect((await ask("GET", "/tools")).body["items"]).not.toContainEqual(
-      expect.objectContaining({ id: "notes_list_notes" }),
-    );
-    expect(waiting["energyConsumed"]).toBeGreaterThanOrEqual(5);
+  it("is made in a conversation, which uses the new tools once a person agrees, and after a restart", async () => {
+    const look = [
+      call("notes_list_notes", {}),
+      (request: ScriptedRequest) =>
+        call("respond", { content: promptOf(request).includes("none yet") ? "There are none yet." : "?" }),
+    ] as const;
+    const model = await startScriptedServer([
+      call("mcp_request_server_addition", { serverName: NOTES, purpose: "notes" }),
+      call("respond", { content: "I have asked for it." }),
+      ...look,
+      ...look,
+    ]);
+    open.push(model);
+    const env = {
+      ERGON_MODEL: "local/tiny",
+      ERGON_MODEL_URL: model.url,
+      MCP_TOOL_APPROVAL: "false",
+      ERGON_ENERGY_RATE: "0",
+    };
+    await serve(env);
+    const { conversation } = await say("Can you keep my notes?");
+    const { id: conversationId } = conversation;
+    const [taken] = (await ask("GET", "/subagent/requests")).body["items"] as SubAgentStatus[];
+    const requestId = taken?.requestId ?? "";
+    const { energyConsumed } = await reached(requestId, "awaiting_approval");
+    expect(energyConsumed).toBeGreaterThanOrEqual(5);
+    expect(JSON.parse(readFileSync(config(), "utf8"))).toMatchObject({ servers: [{ id: "notes", enabled: false }] });
+    expect(await toolIds()).not.toContain("notes_list_notes");
+    const told = await toldUntil(requestId, "awaiting_approval");
+    expect([...new Set(told.map(({ progress }) => progress))]).toEqual([0, 5, 15, 30, 60, 85, 90]);
+
+    const approved = await ergon(["approvals", "approve", await pendingApproval(), "--data", data()], options());
+    expect(approved.code, approved.err).toBe(0);
+    await reached(requestId, "completed");
+    expect(JSON.parse(readFileSync(config(), "utf8"))).toMatchObject({ servers: [{ id: "notes", enabled: true }] });
+    await vi.waitFor(async () => expect(await toolIds()).toContain("notes_list_notes"), SLOW);
+    const second = await say("What notes are there?", conversationId);
+    expect(answersIn(second)).toEqual(["I have asked for it.", "There are none yet."]);
+    expect(promptOf(model.requests[2] as ScriptedRequest)).toContain("notes_list_notes");
+    expect(promptOf(model.requests[2] as ScriptedRequest)).toContain("tool_available");
+    const { level } = (await ask("GET", "/energy")).body as { level: number };
+    const spent = second.conversation.energySpent + energyConsumed;
+    expect(Math.round((100 - level) * 1e6)).toBe(Math.round(spent * 1e6));
+
+    await server.stop("SIGTERM");
+    await serve(env);
+    expect(((await ask("GET", "/energy")).body as { level: number }).level).toBe(level);
+    expect(answersIn(await say("And now?", conversationId)).at(-1)).toBe("There are none yet.");
+  });
+
+  it("is made over MCP, is nobody else's, outlives a SIGKILL, and leaves nothing behind when a person says no", async () => {
+    await serve();
+    const bo = String((await post("/tokens", { name: "bo" })).body["token"]);
+    const connect = async () => {
+      const client = await CLIENTS["SDK v2, 2026"]({ kind: "http", url: server.url, token: bo });
+      open.push(client);
+      return client;
+    };
+    const client = await connect();
+    const mine = await client.tools();
+    const names = ["request_server_addition", "check_subagent_status", "cancel_subagent_work", "list_available_tools"];
+    expect(mine).toEqual(expect.arrayContaining(names.map((name) => `mcp_${name}`)));
+    const outputOf = async (from: typeof client, name: string, args: Record<string, unknown>): Promise<unknown> =>
+      (await from.call(name, args)).structured["output"];
+    const asked = await outputOf(client, "mcp_request_server_addition", { serverName: NOTES, priority: "high" });
+    const { requestId } = asked as { requestId: string };
+    await vi.waitFor(async () => {
+      const status = await outputOf(client, "mcp_check_subagent_status", { requestId });
+      expect(status).toMatchObject({ state: "awaiting_approval" });
+    }, SLOW);
+    expect((await ask("GET", `/subagent/requests/${requestId}`, { token: bo })).status).toBe(200);
+    expect((await ask("GET", `/subagent/requests/${requestId}`)).status).toBe(404);
+    const foreign = [
+      await callTool("mcp_check_subagent_status", { requestId }),
+      await callTool("mcp_cancel_subagent_work", { requestId, reason: "not mine" }),
+    ];
+    for (const { body } of foreign) expect(JSON.stringify(body)).toContain("has no request");
 
     await server.stop("SIGKILL");
-    server = await serve();
-    await reached(requestId, "awaiting_approval");
-    const [approval] = (await ask("GET", "/approvals?state=pending")).body["items"] as {
-      id: string;
-      parameters: unknown;
-    }[];
+    await serve();
+    const again = await connect();
+    await vi.waitFor(async () => {
+      const status = await outputOf(again, "mcp_check_subagent_status", { requestId });
+      expect(status).toMatchObject({ state: "awaiting_approval" });
+    }, SLOW);
+    const [approval] = (await ask("GET", "/approvals?state=pending")).body["items"] as { id: string }[];
     expect(approval).toMatchObject({
       tool: "ergon::enable_server",
       parameters: { serverId: "notes", about: { package: `${PACKAGE}@1.0.0` } },
     });
-    const always = await ask("POST", `/approvals/${approval?.id ?? ""}`, { decision: "approve", remember: "tool" });
-    expect(always.status).toBe(422);
-    const said = await ergon(["approvals", "approve", approval?.id ?? "", "--data", data()], options());
-    expect(said.code, said.err).toBe(0);
-    await reached(requestId, "completed");
+    const decide = (id: string, decision: object) => post(`/approvals/${id}`, decision);
+    expect((await decide(approval?.id ?? "", { decision: "approve", remember: "tool" })).status).toBe(422);
+    await decide(approval?.id ?? "", { decision: "deny", feedback: "no notes" });
     await vi.waitFor(async () => {
-      expect((await ask("GET", "/tools")).body["items"]).toContainEqual(
-        expect.objectContaining({ id: "notes_list_notes" }),
-      );
-    }, SLOW);
-    const called = await ergon(["tools", "call", "notes_list_notes", "--json", "--data", data()], options());
-    expect(called.code, called.err).toBe(0);
-    expect(called.out).toContain("none yet");
-  });
-
-  it("leaves nothing behind when a person says no, is another's to nobody, and shows to tools", async () => {
-    const args = { serverName: NOTES, purpose: "notes", priority: "high" };
-    const call = await ask("POST", "/tools/mcp_request_server_addition/call", { args });
-    expect(call.body).toMatchObject({ output: { requestId: expect.stringMatching(/^sub_/) as string } });
-    const { requestId } = call.body["output"] as { requestId: string };
-    await vi.waitFor(async () => {
-      const { body } = await ask("POST", "/tools/mcp_check_subagent_status/call", { args: { requestId } });
-      expect(body).toMatchObject({ output: { state: "awaiting_approval" } });
-    }, SLOW);
-    const [approval] = (await ask("GET", "/approvals?state=pending")).body["items"] as { id: string }[];
-    await ask("POST", `/approvals/${approval?.id ?? ""}`, { decision: "deny", feedback: "no notes" });
-    await vi.waitFor(async () => {
-      const { body } = await ask("POST", "/tools/mcp_check_subagent_status/call", { args: { requestId } });
-      expect(body).toMatchObject({ output: { state: "failed", error: expect.stringContaining("no notes") as string } });
+      const status = await outputOf(again, "mcp_check_subagent_status", { requestId });
+      expect(status).toMatchObject({ state: "failed", error: expect.stringContaining("no notes") as string });
     }, SLOW);
     expect(existsSync(join(data(), "servers", "notes"))).toBe(false);
-    expect(readFileSync(join(folder.path, "mcp-servers.json"), "utf8")).not.toContain("notes");
-    const forged = await ask("POST", "/tools/ergon::enable_server/call", { args: { serverId: "notes" } });
+    expect(readFileSync(config(), "utf8")).not.toContain("notes");
+    expect(await outputOf(again, "mcp_list_available_tools", {})).toEqual({ tools: [] });
+
+    const forged = await callTool("ergon::enable_server", { serverId: "notes" });
     expect(forged.status).toBe(202);
-    await ask("POST", `/approvals/${String(forged.body["approvalId"])}`, { decision: "approve" });
+    await decide(String(forged.body["approvalId"]), { decision: "approve" });
+    const dropped = await outputOf(again, "mcp_request_server_addition", { serverName: NOTES });
+    const { requestId: second } = dropped as { requestId: string };
+    const cancelled = await outputOf(again, "mcp_cancel_subagent_work", { requestId: second, reason: "enough" });
+    expect(cancelled).toEqual({ cancelled: true });
+    await vi.waitFor(async () => {
+      const status = await outputOf(again, "mcp_check_subagent_status", { requestId: second });
+      expect(status).toMatchObject({ state: "cancelled", message: "It was cancelled: enough" });
+    }, SLOW);
     expect((await ask("GET", "/subagent/requests/sub_unknown")).status).toBe(404);
-    expect((await ask("POST", "/subagent/requests", { type: "add_server", params: { command: "sh" } })).status).toBe(
-      422,
-    );
+    expect((await post("/subagent/requests", { type: "add_server", params: { command: "sh" } })).status).toBe(422);
+  });
+
+  it("pauses when energy is under 10, and is finished once it has come back", async () => {
+    mkdirSync(data(), { recursive: true });
+    const pool = openSqliteConversationStore({ path: join(data(), "conversations.db") });
+    await pool.keepPool(new Date().toISOString(), { owner: "first", level: 10.05, rows: [] });
+    await pool.close();
+    await serve({ ERGON_ENERGY_RESUME: "11" });
+    const requestId = await requestNotes();
+    await reached(requestId, "waits until there is energy again");
+    const { level } = (await ask("GET", "/energy")).body as { level: number };
+    expect(level).toBeLessThan(11);
+    await reached(requestId, "awaiting_approval");
+    const told = await toldUntil(requestId, "awaiting_approval");
+    const paused = told.findIndex(({ message }) => message.includes("waits until there is energy"));
+    expect(told[paused]).toMatchObject({ state: "in_progress" });
+    expect(told[paused]?.progress).toBeLessThan(90);
+    expect(told.at(-1)?.progress).toBe(90);
+  });
+
+  it("stops with the loop, and goes on with the next one", async () => {
+    await serve();
+    const requestId = await requestNotes();
+    await vi.waitFor(async () => {
+      const { body } = await ask("GET", `/subagent/requests/${requestId}`);
+      expect(body["progress"]).toBeGreaterThanOrEqual(30);
+    }, SLOW);
+    await server.stop("SIGTERM");
+    expect(processesOn(folder.path)).toEqual([]);
+    await serve();
+    await reached(requestId, "awaiting_approval");
   });
 });

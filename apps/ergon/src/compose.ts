@@ -120,7 +120,7 @@ export function compose({ flags, home, version }: ComposeOptions): App {
     enter: async (entrance) => {
       if (workplace !== undefined) return workplace;
       const [{ enterWorkplace }, { openData }] = await Promise.all([
-        import("./workplace.ts"),
+        import("./enter-workplace.ts"),
         import("./open-data.ts"),
       ]);
       await capabilities();

@@ -389,7 +389,7 @@ export { FoundServer, RegistryEntry } from "./schema/registry.ts";
 export { type PauseMode, SUB_AGENT_TOOLS, type SubAgent } from "./hub/sub-agent.ts";
 export { type Budget, budgetOf } from "./conversation/budget.ts";
 export { createMind, type Mind, type MindDeps } from "./conversation/mind.ts";
-export { DEFAULT_LOOP_ENERGY, type LoopEnergy } from "./conversation/sensitive-loop.ts";
+export { DEFAULT_LOOP_ENERGY, type LoopEnergy } from "./conversation/sub-agent-lead.ts";
 export { hubToolName, nameTools, refuseSharedPart, serverPart } from "./hub/names.ts";
 export {
   type ClientManagerDeps,

@@ -140,6 +140,23 @@ export function conversationStoreContract(name: string, open: () => Promise<Open
       });
     });
 
+    it("finds those that are open, the last changed first", async () => {
+      const { store } = await fresh();
+      for (const id of ["c1", "c2", "c3", "c4"]) await store.receive(message(id, `m-${id}`, "Hello", `of-${id}`));
+      const at = async (id: string, updatedAt: string, more: Partial<ConversationRecord> = {}): Promise<unknown> =>
+        store.change(id, (record) => ({ record: { ...record, ...more, updatedAt }, entries: [], at: updatedAt }));
+      await at("c1", "2026-03-01T00:00:00.000Z");
+      await at("c2", "2026-03-03T00:00:00.000Z");
+      await at("c3", "2026-03-02T00:00:00.000Z");
+      await at("c4", "2026-03-04T00:00:00.000Z", { ended: { at: AT, reason: "done" } });
+      const open = async (since: string, limit = 10): Promise<readonly string[]> =>
+        (await store.open({ since, limit })).map(({ id }) => id);
+      expect(await open("2026-03-02T00:00:00.000Z")).toEqual(["c2", "c3"]);
+      expect(await open("2026-02-01T00:00:00.000Z")).toEqual(["c2", "c3", "c1"]);
+      expect(await open("2026-02-01T00:00:00.000Z", 1)).toEqual(["c2"]);
+      expect(await open("2026-03-05T00:00:00.000Z")).toEqual([]);
+    });
+
     it("is closed when it is closed, and has all of it when it is opened again (V2)", async () => {
       const { store, reopen } = await fresh();
       await store.receive(message("c1", "m1", "Hello"));

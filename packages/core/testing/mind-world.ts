@@ -64,3 +64,16 @@ export async function createMindWorld(
 export function call(tool: string, args: Readonly<Record<string, unknown>> = {}): string {
   return JSON.stringify({ tool, args });
 }
+
+/** Until it holds; its last failure when it never does. */
+export async function until(holds: () => Promise<unknown>): Promise<void> {
+  for (let tries = 0; ; tries++) {
+    try {
+      await holds();
+      return;
+    } catch (thrown) {
+      if (tries === 400) throw thrown;
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+  }
+}

@@ -8,6 +8,7 @@ export function createToolRun(given: Partial<ToolRun> = {}): ToolRun {
   const blobs = createMemoryBlobStore();
   return {
     signal: new AbortController().signal,
+    owner: "ada",
     idempotencyKey: "key",
     progress: () => undefined,
     logger: silentLogger,

@@ -7,7 +7,6 @@ import { join, sep } from "node:path";
 import {
   type AgenticPlan,
   type Approvals,
-  canonicalJson,
   type Clock,
   type EmbeddedEngine,
   hubError,
@@ -16,7 +15,6 @@ import {
   type Logger,
   type NewEvent,
   type PureTool,
-  type SubAgentStatus,
   toErgonError,
   type ToolRegistry,
 } from "@ergon/core";
@@ -104,6 +102,7 @@ export function leadSubAgent(parts: LeadSubAgentParts): OwnedSubAgent {
     getStatus: (requestId) => live?.getStatus(requestId),
     ownerOf: (requestId) => live?.ownerOf(requestId),
     list: (owner) => live?.list(owner) ?? [],
+    asks: (serverId, about) => live?.asks(serverId, about) ?? false,
     cancelRequest: (requestId, reason) => live?.cancelRequest(requestId, reason) ?? false,
     pollMessages: () => live?.pollMessages() ?? [],
     getSubAgentEnergyConsumption: () => live?.getSubAgentEnergyConsumption() ?? 0,
@@ -118,7 +117,7 @@ export function leadSubAgent(parts: LeadSubAgentParts): OwnedSubAgent {
   };
   for (const tool of [
     ...subAgentTools({ subAgent: late, registry, clock, ready: () => parts.servers.list() }),
-    enableTool(late, parts.servers),
+    enableTool(async (serverId, about) => (await open()).asks(serverId, about), parts.servers),
   ]) {
     if (!registry.has(tool.definition.id)) registry.register(tool);
   }
@@ -135,7 +134,10 @@ export function leadSubAgent(parts: LeadSubAgentParts): OwnedSubAgent {
 }
 
 /** Lets a server start that waits switched off. As it may destroy what a stranger's program can reach, a person is asked. */
-function enableTool(subAgent: Pick<OwnedSubAgent, "list">, servers: ServersDesk): PureTool {
+function enableTool(
+  isAsked: (serverId: string, about: Json) => Promise<boolean>,
+  servers: ServersDesk,
+): PureTool {
   return {
     definition: {
       id: ENABLE_TOOL,
@@ -154,19 +156,12 @@ function enableTool(subAgent: Pick<OwnedSubAgent, "list">, servers: ServersDesk)
     },
     implementation: async ({ serverId, about = null }: { readonly serverId: string; readonly about?: Json }) => {
       // What the person read must be what the sub-agent found: anybody can make a call, nobody else an installation.
-      const said = canonicalJson({ serverId, about });
-      if (!subAgent.list(undefined).some((status) => isAsked(status, said)))
+      if (!(await isAsked(serverId, about)))
         throw hubError("install_refused", `No installation of "${serverId}" waits for this approval.`);
       const { state } = await servers.change(serverId, { enabled: true });
       return { serverId, state };
     },
   };
-}
-
-function isAsked({ state, result }: SubAgentStatus, said: string): boolean {
-  if (state !== "awaiting_approval" || typeof result !== "object" || result === null || !("about" in result))
-    return false;
-  return canonicalJson({ serverId: result["serverId"] ?? null, about: result["about"] ?? null }) === said;
 }
 
 /** The question is a call of a tool that needs a yes: a session of one step that waits, through restarts too. */
@@ -189,7 +184,10 @@ function deskFor({ values, servers, environment, engine, approvals, clock }: Lea
       if (problem !== undefined) throw hubError("server_down", problem, { details: { serverId } });
       return { config, secrets };
     },
-    add: async (config) => void (await servers.add(config)),
+    add: async (config) => {
+      const isWritten = (await list()).some(({ id }) => id === config.id);
+      await (isWritten ? servers.approve(config.id) : servers.add(config));
+    },
     remove: (serverId) => servers.remove(serverId),
     change: async (serverId, field, value) => void (await servers.change(serverId, { [field]: value })),
     askToEnable: async ({ serverId, requestId, owner, about }) => {

@@ -4,13 +4,14 @@ import {
   type PureTool,
   sha256Hex,
   type SubAgentRequest,
+  type SubAgentStatus,
   type ToolRegistry,
   usageError,
 } from "@ergon/core";
 import type { OwnedSubAgent } from "@ergon/node";
 
 export type SubAgentToolsDeps = {
-  readonly subAgent: Pick<OwnedSubAgent, "sendRequest" | "getStatus" | "cancelRequest">;
+  readonly subAgent: Pick<OwnedSubAgent, "sendRequest" | "getStatus" | "cancelRequest" | "ownerOf">;
   readonly registry: Pick<ToolRegistry, "summaries">;
   readonly clock: Clock;
   /** Waits a little for servers that are starting. */
@@ -21,7 +22,7 @@ export type SubAgentToolsDeps = {
 export function subAgentTools({ subAgent, registry, clock, ready }: SubAgentToolsDeps): readonly PureTool[] {
   const addition: PureTool = {
     definition: SUB_AGENT_TOOL_DEFINITIONS.mcp_request_server_addition,
-    implementation: async (args: Addition, { idempotencyKey }) => {
+    implementation: async (args: Addition, { idempotencyKey, owner }) => {
       const { serverName, version, purpose, priority = "medium" } = args;
       const request: SubAgentRequest = {
         // The same call asks for the same thing.
@@ -35,23 +36,20 @@ export function subAgentTools({ subAgent, registry, clock, ready }: SubAgentTool
         timestamp: isoTime(clock),
         priority,
       };
-      const requestId = await subAgent.sendRequest(request);
+      const requestId = await subAgent.sendRequest(request, owner);
       return { requestId, ...subAgent.getStatus(requestId) };
     },
   };
   const check: PureTool = {
     definition: SUB_AGENT_TOOL_DEFINITIONS.mcp_check_subagent_status,
-    implementation: async ({ requestId }: { readonly requestId: string }) => {
-      const status = subAgent.getStatus(requestId);
-      if (status !== undefined) return status;
-      throw usageError("input_invalid", `The sub-agent has no request "${requestId}".`);
-    },
+    implementation: async ({ requestId }: { readonly requestId: string }, { owner }) => own(requestId, owner),
   };
   const cancel: PureTool = {
     definition: SUB_AGENT_TOOL_DEFINITIONS.mcp_cancel_subagent_work,
-    implementation: async ({ requestId, reason }: { readonly requestId: string; readonly reason: string }) => ({
-      cancelled: subAgent.cancelRequest(requestId, reason),
-    }),
+    implementation: async ({ requestId, reason }: Cancellation, { owner }) => {
+      own(requestId, owner);
+      return { cancelled: subAgent.cancelRequest(requestId, reason) };
+    },
   };
   const list: PureTool = {
     definition: SUB_AGENT_TOOL_DEFINITIONS.mcp_list_available_tools,
@@ -62,7 +60,16 @@ export function subAgentTools({ subAgent, registry, clock, ready }: SubAgentTool
     },
   };
   return [addition, check, cancel, list];
+
+  /** What another asked for is not there. */
+  function own(requestId: string, owner: string): SubAgentStatus {
+    const status = subAgent.ownerOf(requestId) === owner ? subAgent.getStatus(requestId) : undefined;
+    if (status !== undefined) return status;
+    throw usageError("input_invalid", `The sub-agent has no request "${requestId}".`);
+  }
 }
+
+type Cancellation = { readonly requestId: string; readonly reason: string };
 
 type Addition = {
   readonly serverName: string;

@@ -103,10 +103,10 @@ describe("energy and time", () => {
     const { level, pass, say, close } = await withTime([["Noted.", 1]], { subAgent: agent });
     worlds.splice(0);
     expect(agent.calls).toEqual(["start"]);
-    agent.work(30, { type: "status_update", requestId: "r1", data: { progress: 40 } });
+    agent.work(30, { type: "status_update", requestId: "r1", owner: ADA, data: { progress: 40 } });
     await pass(1);
     expect(await level()).toBeLessThan(72);
-    agent.work(65, { type: "completion", requestId: "r1", data: { added: "memory" } });
+    agent.work(65, { type: "completion", requestId: "r1", owner: ADA, data: { added: "memory" } });
     await pass(1);
     expect(agent.calls).toEqual(["start", "pause:pause"]);
     await pass(8);
@@ -117,6 +117,38 @@ describe("energy and time", () => {
     await pass(30);
     await close();
     expect(agent.calls.at(-1)).toBe("stop");
+  });
+
+  it("tells what the sub-agent reported only to those who asked it", async () => {
+    const agent = scriptedSubAgent();
+    const prompts: string[] = [];
+    const model: ChatModel = {
+      id: "listening/model",
+      generate: async ({ messages }) => {
+        prompts.push(messages.at(-1)?.content ?? "");
+        return { text: "Yes.", model: "listening/model", usage: { inputTokens: 1, outputTokens: 1 }, truncated: false };
+      },
+    };
+    const { mind, pass } = await withTime([], { subAgent: agent, models: [model] });
+    agent.work(1, { type: "completion", requestId: "hers", owner: ADA, data: null });
+    agent.work(1, { type: "completion", requestId: "his", owner: "bob", data: null });
+    for (const owner of [ADA, "bob", "eve"]) {
+      await mind.conversations.post({ owner, content: "What is new?" });
+      await pass(5);
+    }
+    expect(prompts.map((prompt) => ["hers", "his"].filter((id) => prompt.includes(`"${id}"`)))).toEqual([
+      ["hers"],
+      ["his"],
+      [],
+    ]);
+  });
+
+  it("writes at once what the sub-agent has spent: it does not say so twice", async () => {
+    const agent = scriptedSubAgent();
+    const { store, pass } = await withTime([["Yes.", 1]], { subAgent: agent, replenishPerSecond: 0 });
+    agent.work(30, { type: "status_update", requestId: "r1", owner: ADA, data: null });
+    await pass(1);
+    expect(await store.readLevel()).toBe(70);
   });
 });
 

@@ -19,7 +19,8 @@ import { createModelHealth } from "./model-health.ts";
 import { createOrchestrator } from "./orchestrator.ts";
 import { createPool } from "./pool.ts";
 import { createRunActions } from "./run-actions.ts";
-import { createSensitiveLoop, type LoopEnergy, type SensitiveLoop } from "./sensitive-loop.ts";
+import { createSensitiveLoop, type SensitiveLoop } from "./sensitive-loop.ts";
+import type { LoopEnergy } from "./sub-agent-lead.ts";
 
 export type MindDeps = {
   readonly store: ConversationStore;

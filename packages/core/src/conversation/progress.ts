@@ -107,6 +107,11 @@ export function snoozed(
   };
 }
 
+/** Something that happened beside the talk; it asks for nothing. */
+export function noted(record: ConversationRecord, text: string): Happened {
+  return { record, entries: [{ kind: "note", text }] };
+}
+
 export function woken(record: ConversationRecord, at: string): Happened {
   const { snooze, ...rest } = record;
   return {

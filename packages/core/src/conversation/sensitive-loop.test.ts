@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from "vitest";
-import { ADA, call, createMindWorld, type MindWorld } from "../../testing/mind-world.ts";
+import { ADA, call, createMindWorld, type MindWorld, until } from "../../testing/mind-world.ts";
 import { createScriptedModel, type ScriptedReply } from "../../testing/scripted-model.ts";
 import { MAX_STEPS } from "./choose-next.ts";
 
@@ -212,16 +212,3 @@ describe("the sensitive loop", () => {
     expect((await events()).filter((type) => type === "message-received" || type === "response-sent")).toHaveLength(2);
   });
 });
-
-/** Until it holds; its last failure when it never does. */
-async function until(holds: () => Promise<unknown>): Promise<void> {
-  for (let tries = 0; ; tries++) {
-    try {
-      await holds();
-      return;
-    } catch (thrown) {
-      if (tries === 400) throw thrown;
-      await new Promise((resolve) => setTimeout(resolve, 10));
-    }
-  }
-}

@@ -14,14 +14,14 @@ import { isoTime } from "../ports/clock.ts";
 import type { ConversationStore } from "../ports/conversation-store.ts";
 import type { Logger } from "../ports/logger.ts";
 import type { StateStore } from "../ports/state-store.ts";
-import type { ConversationRecord, ConversationState, MindStatus } from "../schema/conversation.ts";
-import type { Json, JsonObject } from "../schema/json.ts";
-import type { OpenWait } from "../schema/session.ts";
-import type { PauseMode, SubAgent } from "../hub/sub-agent.ts";
+import type { ConversationRecord, MindStatus } from "../schema/conversation.ts";
+import type { SubAgent } from "../hub/sub-agent.ts";
 import { createCycleTimes } from "./cycle-times.ts";
 import { createLiveConversations, type Live } from "./live-conversations.ts";
-import { answered, type Happened, woken } from "./progress.ts";
-import { createServerNotes } from "./server-notes.ts";
+import { createNotices } from "./notices.ts";
+import { answered, woken } from "./progress.ts";
+import { createReadiness, type Readiness } from "./readiness.ts";
+import { createSubAgentLead, type LoopEnergy } from "./sub-agent-lead.ts";
 import { expectedUnits, type StepDeps, type Stepped, takeStep } from "./take-step.ts";
 import { createTeller, type Teller } from "./teller.ts";
 
@@ -35,18 +35,6 @@ const SUB_AGENT_POLL_MS = 1_000;
 const MAX_TROUBLES = 5;
 const TROUBLE_PAUSE_MS = 2_000;
 const OTHERS_SHOWN = 5;
-const NEWS_KEPT = 20;
-/** A server's fall is told in so many conversations. */
-const MAX_NOTED = 100;
-
-export type LoopEnergy = {
-  /** Below this the sub-agent pauses; from `resumeAt` on it goes on. */
-  readonly pauseAt: number;
-  readonly resumeAt: number;
-  readonly whenLow: PauseMode;
-};
-
-export const DEFAULT_LOOP_ENERGY: LoopEnergy = { pauseAt: 10, resumeAt: 20, whenLow: "pause" };
 
 export type SensitiveLoopDeps = StepDeps & {
   readonly conversations: ConversationStore;
@@ -71,10 +59,7 @@ export type SensitiveLoop = {
   /** Resolves once what happened so far has been told, or cannot be. */
   readonly told: () => Promise<void>;
   readonly isFull: () => boolean;
-  readonly stateOf: (record: ConversationRecord) => {
-    readonly state: ConversationState;
-    readonly waiting?: readonly OpenWait[];
-  };
+  readonly stateOf: (record: ConversationRecord) => ReturnType<Readiness["stateOf"]>;
   readonly status: () => MindStatus;
   /** Told after each change that anybody made. */
   readonly onChange: (listener: (record: ConversationRecord) => void) => () => void;
@@ -83,20 +68,24 @@ export type SensitiveLoop = {
 export function createSensitiveLoop(deps: SensitiveLoopDeps): SensitiveLoop {
   const { conversations, regulator, pool, shelf, health, clock, logger, subAgent } = deps;
   const { maxWanting = MAX_WANTING } = deps;
-  const { pauseAt, resumeAt, whenLow } = deps.energy ?? DEFAULT_LOOP_ENERGY;
   const teller = deps.teller ?? createTeller(deps);
   const live = createLiveConversations();
   const steps = new Set<Promise<void>>();
   const listeners = new Set<(record: ConversationRecord) => void>();
   const stopping = new AbortController();
   const times = createCycleTimes();
-  const serverNote = createServerNotes();
+  const { signal: stopped } = stopping;
+  const notices = createNotices({ ...deps, signal: stopped, onNoted: changed, onTrouble: notTold });
+  const lead = createSubAgentLead({ subAgent, regulator, energy: deps.energy });
+  const readiness = createReadiness({
+    ...deps,
+    expected: (record, level) => expectedUnits(deps, record, level),
+    isRunning: () => isRunning,
+  });
   let stopResting: () => void = () => undefined;
   let wokenAtMs: number | undefined;
   let isRunning = false;
-  let isPaused = false;
   let untold: string | undefined;
-  let news: readonly Json[] = [];
   let cycles: Promise<void> | undefined;
   let unwatch: readonly (() => void)[] = [];
 
@@ -108,7 +97,7 @@ export function createSensitiveLoop(deps: SensitiveLoopDeps): SensitiveLoop {
         deps.state.watch((events) => {
           for (const { sessionId = "", type, data } of events) {
             if (FREES.has(type)) freed(sessionId);
-            if (type === "server-changed") noteServer(data);
+            if (type === "server-changed") notices.server(data);
           }
         }),
         ...(subAgent === undefined ? [] : [subAgent.onNews(() => wakeUp())]),
@@ -124,8 +113,8 @@ export function createSensitiveLoop(deps: SensitiveLoopDeps): SensitiveLoop {
       stopping.abort();
       for (const { active } of live.all()) active?.abort();
       wakeUp();
-      await Promise.all([cycles, subAgent?.stop(), ...steps]);
-      drainSubAgent();
+      await Promise.all([cycles, subAgent?.stop(), notices.settled(), ...steps]);
+      lead.drain();
       await pool.flush("now");
       await tell();
     },
@@ -138,7 +127,7 @@ export function createSensitiveLoop(deps: SensitiveLoopDeps): SensitiveLoop {
     },
     told: tell,
     isFull: () => live.size() >= maxWanting,
-    stateOf,
+    stateOf: (record) => readiness.stateOf(record, live.get(record.id)),
     status: () => {
       const all = [...live.all()];
       return {
@@ -177,11 +166,11 @@ export function createSensitiveLoop(deps: SensitiveLoopDeps): SensitiveLoop {
   }
 
   function cycle(): number {
-    drainSubAgent();
-    for (const one of live.all()) if (isDue(one)) begin(one, () => wakeSnoozed(one.record.id));
-    void pool.flush("due").then((isWritten) => (isWritten || untold !== undefined ? tell() : undefined));
+    const hasSpent = lead.drain();
+    for (const one of live.all()) if (readiness.isDue(one)) begin(one, () => wakeSnoozed(one.record.id));
+    void pool.flush(hasSpent ? "now" : "due").then((isWritten) => (isWritten || untold !== undefined ? tell() : undefined));
     while (live.working() < MAX_ACTIVE_STEPS) {
-      const picked = live.pick(isReady);
+      const picked = live.pick(readiness.isReady);
       if (picked === undefined) break;
       begin(picked, (signal) => step(picked, signal));
     }
@@ -197,48 +186,11 @@ export function createSensitiveLoop(deps: SensitiveLoopDeps): SensitiveLoop {
   }
 
   function restFor(): number {
-    const now = clock.now();
-    const waits = [MAX_REST_MS];
-    const { level, reserved, replenishPerSecond } = regulator.state();
-    for (const one of live.all()) {
-      const { active, record, waiting, notBeforeMs } = one;
-      const quietMs = notBeforeMs - clock.monotonic();
-      if (record.snooze !== undefined && active === undefined)
-        waits.push(Math.max(quietMs, Date.parse(record.snooze.until) - now));
-      if (active !== undefined || waiting !== undefined || !isOwed(record)) continue;
-      const lacking = neededFor(record, level) - level;
-      if (quietMs > 0) waits.push(quietMs);
-      else if (lacking > 0 && replenishPerSecond > 0 && reserved === 0)
-        waits.push((lacking / replenishPerSecond) * 1_000);
-    }
-    const [tryMs, flushMs] = [health.nextTryMs(), pool.flushInMs()];
-    if (tryMs !== undefined && tryMs > clock.monotonic()) waits.push(tryMs - clock.monotonic());
+    const waits = [MAX_REST_MS, ...readiness.waitsMs(live.all())];
+    const flushMs = pool.flushInMs();
     if (flushMs !== undefined) waits.push(flushMs);
     if (subAgent?.hasActiveWork() === true || untold !== undefined) waits.push(SUB_AGENT_POLL_MS);
     return Math.max(MIN_REST_MS, Math.ceil(Math.min(...waits)));
-  }
-
-  function isReady(one: Live): boolean {
-    const { record, active, waiting, notBeforeMs } = one;
-    if (active !== undefined || waiting !== undefined || !isOwed(record)) return false;
-    if (notBeforeMs > clock.monotonic()) return false;
-    if (record.work === undefined && !modelIsThere()) return false;
-    const { level, reserved } = regulator.state();
-    return level - reserved >= neededFor(record, level);
-  }
-
-  function neededFor(record: ConversationRecord, level: number): number {
-    const expected = Math.min(MAX_NEEDED, expectedUnits(deps, record, level));
-    return Math.max(LEAST_LEVEL, expected, record.awaitsEnergy ?? 0);
-  }
-
-  function modelIsThere(): boolean {
-    return shelf.models.length === 0 || shelf.models.some(({ id }) => health.isAvailable(id));
-  }
-
-  function isDue({ record, active, notBeforeMs }: Live): boolean {
-    if (active !== undefined || record.snooze === undefined || notBeforeMs > clock.monotonic()) return false;
-    return Date.parse(record.snooze.until) <= clock.now();
   }
 
   function begin(one: Live, work: (signal: AbortSignal) => Promise<void>): void {
@@ -264,7 +216,8 @@ export function createSensitiveLoop(deps: SensitiveLoopDeps): SensitiveLoop {
     one.isFreed = false;
     // Its session is made by telling its first message.
     if (one.record.choices === 0 && one.record.answers === 0) await tell();
-    const stepped: Stepped = await takeStep(deps, one.record, { others: othersOf(one.record), news, signal });
+    const around = { others: othersOf(one.record), news: lead.newsFor(one.record.owner), signal };
+    const stepped: Stepped = await takeStep(deps, one.record, around);
     // A person may have answered in the very moment.
     if (stepped.kind === "waits" && !one.isFreed) one.waiting = stepped.waiting;
     if (stepped.kind === "left" && !signal.aborted) one.notBeforeMs = clock.monotonic() + TROUBLE_PAUSE_MS;
@@ -303,43 +256,12 @@ export function createSensitiveLoop(deps: SensitiveLoopDeps): SensitiveLoop {
     }
   }
 
-  function drainSubAgent(): void {
-    if (subAgent === undefined) return;
-    const units = subAgent.getSubAgentEnergyConsumption();
-    if (units > 0) regulator.consumeEnergy(units, { cause: "subagent" });
-    const messages = subAgent.pollMessages();
-    if (messages.length > 0) {
-      news = [...messages.map((message) => message as unknown as Json).reverse(), ...news].slice(0, NEWS_KEPT);
-    }
-    const level = regulator.getEnergy();
-    if (!isPaused && level < pauseAt) {
-      isPaused = true;
-      subAgent.pause(whenLow);
-    } else if (isPaused && level >= resumeAt) {
-      isPaused = false;
-      subAgent.resume();
-    }
-  }
-
   function freed(sessionId: string): void {
     const one = live.get(sessionId);
     if (one === undefined) return;
     one.isFreed = true;
     one.waiting = undefined;
     wakeUp();
-  }
-
-  /** A line in each conversation that is being answered. */
-  function noteServer(data: JsonObject): void {
-    const text = serverNote(data);
-    if (text === undefined) return;
-    const told = [...live.all()].filter(({ record }) => record.pending !== undefined).slice(0, MAX_NOTED);
-    for (const { record } of told) {
-      const noted = (now: ConversationRecord): Happened => ({ record: now, entries: [{ kind: "note", text }] });
-      pool
-        .commit(record.id, noted, { signal: stopping.signal })
-        .then((kept) => (kept === undefined ? undefined : changed(kept)), notTold);
-    }
   }
 
   function changed(record: ConversationRecord): void {
@@ -369,33 +291,12 @@ export function createSensitiveLoop(deps: SensitiveLoopDeps): SensitiveLoop {
       .map(({ record }) => ({ conversationId: record.id, title: record.title }));
   }
 
-  function stateOf(record: ConversationRecord): ReturnType<SensitiveLoop["stateOf"]> {
-    const one = live.get(record.id);
-    if (record.ended !== undefined) return { state: "ended" };
-    if (one?.active !== undefined) return { state: "working" };
-    if (one?.waiting !== undefined) return { state: "waiting_for_person", waiting: one.waiting };
-    if (!isOwed(record)) return { state: record.snooze === undefined ? "answered" : "snoozed" };
-    if (record.work === undefined && !modelIsThere()) return { state: "waiting_for_model" };
-    const { level, reserved } = regulator.state();
-    const covered = level - reserved >= neededFor(record, level);
-    return { state: covered || !isRunning ? "waiting" : "waiting_for_energy" };
-  }
-
   function degraded(): string[] {
     const trouble = pool.trouble() ?? untold;
     return [...health.sentences(), ...(trouble === undefined ? [] : [`Nothing can be written: ${trouble}`])];
   }
 }
 
-/** An answer or a result is owed. */
-function isOwed({ pending, work, ended }: ConversationRecord): boolean {
-  return ended === undefined && (pending !== undefined || work !== undefined);
-}
-
-/** A step that is dearer than this begins all the same: the pool never has much more. */
-const MAX_NEEDED = 50;
-/** With less than this nothing begins. */
-const LEAST_LEVEL = 0.1;
 const MIN_REST_MS = 1;
 
 /** After these a run that waited for a person may have gone on. */

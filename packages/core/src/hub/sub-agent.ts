@@ -17,8 +17,11 @@ export type SubAgent = {
   /** What becomes of the action under way: it ends by itself (`pause`), so does its request (`finish`), or it is cancelled. */
   pause(how: PauseMode): void;
   resume(): void;
-  /** Throws `input_invalid`, or `not_available` when too much is queued. Resolves once the request survives a crash. */
-  sendRequest(request: SubAgentRequest): Promise<string>;
+  /**
+   * Throws `input_invalid`, or `not_available` when too much is queued or nothing may be. Resolves once the request survives a
+   * crash. It is the loop's own where no other principal is named.
+   */
+  sendRequest(request: SubAgentRequest, owner?: string): Promise<string>;
   /** Undefined for a request that there never was. */
   getStatus(requestId: string): SubAgentStatus | undefined;
   /** False when there is nothing to cancel: unknown, or ended. */

@@ -94,6 +94,14 @@ export function createMemoryConversationStore(): ConversationStore {
         .slice(0, limit)
         .map((record) => structuredClone(record));
     },
+    open: async ({ since, limit: asked }) => {
+      guard();
+      return [...kept.values()]
+        .filter(({ record }) => record.ended === undefined && record.updatedAt >= since)
+        .sort((a, b) => (a.record.updatedAt === b.record.updatedAt ? b.n - a.n : a.record.updatedAt < b.record.updatedAt ? 1 : -1))
+        .slice(0, pageLimit(asked))
+        .map(({ record }) => structuredClone(record));
+    },
     entries: async ({ id, before = Number.POSITIVE_INFINITY, limit: asked }) => {
       guard();
       const limit = pageLimit(asked);

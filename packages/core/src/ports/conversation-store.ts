@@ -28,6 +28,8 @@ export type ConversationStore = {
   list(query: ConversationQuery): Promise<Page<ConversationRecord>>;
   /** Those that want something: with an answer owed, work in hand, or a snooze that will end. Oldest first. */
   wanting(limit: number): Promise<readonly ConversationRecord[]>;
+  /** Those that have not ended and were changed since then, the last changed first. */
+  open(query: { readonly since: string; readonly limit: number }): Promise<readonly ConversationRecord[]>;
   /** Of one conversation, newest first, those before `before`. */
   entries(query: { readonly id: string; readonly before?: number; readonly limit: number }): Promise<readonly Entry[]>;
   /** Of all, oldest first: for whoever tells others. */

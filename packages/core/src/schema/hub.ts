@@ -147,6 +147,8 @@ export type SubAgentStatus = z.infer<typeof SubAgentStatus>;
 export const SubAgentMessage = z.object({
   type: z.enum(["status_update", "completion", "error", "tool_available"]),
   requestId: z.string(),
+  /** Whose request it is: nobody else is told. */
+  owner: z.string(),
   data: Json,
 });
 export type SubAgentMessage = z.infer<typeof SubAgentMessage>;

@@ -37,6 +37,8 @@ export type ToolCall = {
 export type AllowedCall = {
   readonly kind: "allowed";
   readonly toolId: string;
+  /** The principal whose call was checked: it is made for nobody else. */
+  readonly owner: string;
   /** Defaults merged in. Calling again with these never asks `getDefaultArgs` again: it is user code. */
   readonly resolvedArgs: JsonObject;
   readonly argsHash: string;

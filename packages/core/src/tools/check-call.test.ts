@@ -76,6 +76,7 @@ describe("check", () => {
     expect(check(gate, { toolId: "greet", args: { who: "Ada" } })).toEqual({
       kind: "allowed",
       toolId: "greet",
+      owner: "o",
       resolvedArgs: { who: "Ada", times: 1 },
       argsHash: sha256Hex('{"times":1,"who":"Ada"}'),
       effects: "once",

@@ -70,6 +70,7 @@ export function createCheck(deps: CheckDeps): (call: ToolCall) => MaybePromise<C
     const allowed: AllowedCall = {
       kind: "allowed",
       toolId: tool.id,
+      owner: call.caller.owner,
       resolvedArgs,
       argsHash: blob?.ref.$blob ?? hashOf(text),
       effects: tool.effects,

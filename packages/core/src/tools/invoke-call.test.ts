@@ -27,13 +27,13 @@ describe("invoke", () => {
       run: (params, run) => {
         clock.sleep(1_500).catch(() => undefined);
         clock.jump();
-        return { got: params.args, user: params.context["user"], key: run.idempotencyKey };
+        return { got: params.args, user: params.context["user"], key: run.idempotencyKey, owner: run.owner };
       },
     });
     const outcome = await invoke({ n: 1 }, { context: { user: "u" } });
     expect(outcome).toEqual({
       kind: "ok",
-      output: { got: { n: 1 }, user: "u", key: "key" },
+      output: { got: { n: 1 }, user: "u", key: "key", owner: "o" },
       energyUnits: 3,
       durationMs: 1_500,
       blobs: [],

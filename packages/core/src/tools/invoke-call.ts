@@ -77,7 +77,8 @@ export function createInvoke(deps: InvokeDeps): (call: AllowedCall, options: Inv
     }
   };
 
-  function run({ tool, body, args, call, options }: Ready): Promise<CallOutcome> {
+  function run(ready: Ready): Promise<CallOutcome> {
+    const { tool, body, args, call, options } = ready;
     const { toolId } = call;
     const { signal, idempotencyKey } = options;
     const startedMs = clock.monotonic();
@@ -105,7 +106,7 @@ export function createInvoke(deps: InvokeDeps): (call: AllowedCall, options: Inv
       };
       const stopTimer = clock.after(timeoutMs, onDeadline);
       signal?.addEventListener("abort", onAbort, { once: true });
-      start(body, args, options, runOf(tool, options, state)).then(
+      start(body, args, options, runOf(ready, state)).then(
         (returned) => {
           if (state.isOver) logLate(tool, options, "A result came after its call was over, and was dropped.");
           else settle(resultOf(tool, body, returned, state.put));
@@ -119,7 +120,7 @@ export function createInvoke(deps: InvokeDeps): (call: AllowedCall, options: Inv
   }
 
   /** Few tools look at their signal, report progress or log, and what that takes costs more than many a tool. */
-  function runOf(tool: Tool, options: InvokeOptions, state: RunningCall): ToolRun {
+  function runOf({ tool, call, options }: Ready, state: RunningCall): ToolRun {
     let logger: Logger | undefined;
     let tell: ToolRun["progress"] | undefined;
     return {
@@ -128,6 +129,7 @@ export function createInvoke(deps: InvokeDeps): (call: AllowedCall, options: Inv
         if (state.abortedFor !== undefined) state.given.abort(state.abortedFor.reason);
         return state.given.signal;
       },
+      owner: call.owner,
       idempotencyKey: options.idempotencyKey,
       progress: (update) => {
         if (options.progress === undefined || state.isOver) return;

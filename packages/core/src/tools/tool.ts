@@ -82,6 +82,8 @@ export type Infrastructure = {
 /** What every tool function gets as its last argument. */
 export type ToolRun = {
   readonly signal: AbortSignal;
+  /** The principal it is called for: what it makes is theirs, and what is another's it must not show. */
+  readonly owner: string;
   /** The same across automatic retries and crash recovery; a person's retry makes a new one. */
   readonly idempotencyKey: string;
   readonly progress: (update: ProgressUpdate) => void;

@@ -106,6 +106,8 @@ export function openSqliteConversationStore({ path }: { readonly path: string })
       acting("looking for conversations that wait", () =>
         all<RecordRow>("SELECT record FROM conversations WHERE wants = 1 ORDER BY n LIMIT ? + 0", limit).map(recordOf),
       ),
+    open: ({ since, limit }) =>
+      acting("looking for open conversations", () => all<RecordRow>(OPEN_SQL, since, pageLimit(limit)).map(recordOf)),
     entries: ({ id, before = Number.MAX_SAFE_INTEGER, limit }) =>
       acting("reading a conversation's entries", () =>
         all<LogRow>(
@@ -139,6 +141,11 @@ export function openSqliteConversationStore({ path }: { readonly path: string })
     close,
   };
 }
+
+/** By the index of open conversations, whose expressions these are. */
+const OPEN_SQL = `SELECT record FROM conversations
+  WHERE record ->> '$.ended' IS NULL AND record ->> '$.updatedAt' >= ?
+  ORDER BY record ->> '$.updatedAt' DESC, n DESC LIMIT ? + 0`;
 
 type RecordRow = { readonly record: string };
 type LogRow = {
@@ -197,6 +204,12 @@ CREATE TABLE pool (
   one INTEGER PRIMARY KEY CHECK (one = 1),
   level REAL NOT NULL
 ) STRICT;
+`,
+    },
+    {
+      version: 2,
+      sql: `
+CREATE INDEX conversations_open ON conversations (record ->> '$.updatedAt', n) WHERE record ->> '$.ended' IS NULL;
 `,
     },
   ],

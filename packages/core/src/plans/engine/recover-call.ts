@@ -37,6 +37,7 @@ export async function recoverCall(parts: {
   const call: AllowedCall = {
     kind: "allowed",
     toolId: row.toolId,
+    owner,
     resolvedArgs: args as AllowedCall["resolvedArgs"],
     argsHash: row.argsHash,
     effects: row.effects,

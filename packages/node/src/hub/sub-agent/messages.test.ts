@@ -5,6 +5,7 @@ import { createMessages, MAX_MESSAGES } from "./messages.ts";
 const message = (type: SubAgentMessage["type"], requestId: string): SubAgentMessage => ({
   type,
   requestId,
+  owner: "ada",
   data: null,
 });
 

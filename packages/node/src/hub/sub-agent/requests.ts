@@ -2,6 +2,7 @@ import { type Json, SubAgentRequest, SubAgentStatus } from "@ergon/core";
 import { z } from "zod";
 import type { DatabaseSchema } from "../../sqlite/open-database.ts";
 import { openSmallDatabase } from "../../sqlite/small-database.ts";
+import { Prepared } from "./desk.ts";
 
 /** Ended requests are kept for those who ask later; the oldest go first. */
 export const MAX_ENDED_REQUESTS = 1_000;
@@ -13,8 +14,7 @@ export const KeptRequest = z.object({
   status: SubAgentStatus,
   /** Of what it consumed, how much the loop has been told. */
   drained: z.number(),
-  serverId: z.string().optional(),
-  approvalId: z.string().optional(),
+  prepared: Prepared.optional(),
 });
 export type KeptRequest = z.infer<typeof KeptRequest>;
 

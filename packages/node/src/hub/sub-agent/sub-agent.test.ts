@@ -1,9 +1,11 @@
-import { existsSync, readdirSync } from "node:fs";
+import { spawn } from "node:child_process";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import {
   createSystemClock,
+  type Json,
   type MCPServerConfig,
   silentLogger,
   type SubAgentMessage,
@@ -70,7 +72,7 @@ async function open(): Promise<OwnedSubAgent> {
         config: config.find(({ id }) => id === serverId) as MCPServerConfig,
         secrets: [],
       }),
-      add: async (server) => void config.push(server),
+      add: async (server) => void (config = [...config.filter(({ id }) => id !== server.id), server]),
       remove: async (serverId) => void (config = config.filter(({ id }) => id !== serverId)),
       change: async (serverId, field, value) => {
         config = config.map((server) => (server.id === serverId ? { ...server, [field]: value } : server));
@@ -304,6 +306,65 @@ describe("the sub-agent", { timeout: 120_000 }, () => {
     expect(agent.cancelRequest(id, "enough")).toBe(true);
     await ended(id, "cancelled");
     expect({ config, installed: installed() }).toEqual({ config: [], installed: [] });
+  });
+
+  it("is cancelled while it tests, and ends what it had started", async () => {
+    const mark = join(folder, "started");
+    const program = `require("node:fs").writeFileSync(${JSON.stringify(mark)}, String(process.pid)); setInterval(() => {}, 1000)`;
+    config = [{ id: "mute", name: "mute", command: process.execPath, args: ["-e", program], enabled: true }];
+    agent.start();
+    const id = await agent.sendRequest(request("test_server", { serverId: "mute" }));
+    const pid = await vi.waitFor(() => Number(readFileSync(mark, "utf8") || Number.NaN), SLOW);
+    expect(agent.getStatus(id)).toMatchObject({ state: "in_progress", progress: 10 });
+    expect(agent.cancelRequest(id, "enough")).toBe(true);
+    await ended(id, "cancelled");
+    await vi.waitFor(() => expect(() => process.kill(pid, 0)).toThrow("ESRCH"), SLOW);
+  });
+
+  it.each("fence" in fence ? ["bubblewrap"] : [])(
+    "is cancelled while it tries a new server with %s, and leaves nothing behind",
+    async () => {
+      offer();
+      await registries.addPackage({ name: PACKAGE, version: "1.0.0", mcpName: NOTES, program: "setInterval(() => {}, 1000)" });
+      agent.start();
+      const id = await agent.sendRequest(request("add_server", { serverName: NOTES }));
+      await vi.waitFor(() => expect(agent.getStatus(id)?.progress).toBe(60), SLOW);
+      expect(agent.cancelRequest(id, "enough")).toBe(true);
+      await ended(id, "cancelled");
+      expect({ config, installed: installed() }).toEqual({ config: [], installed: [] });
+    },
+  );
+
+  it.each(["added", "asked"])("goes on after its process was killed just when it had %s", async (moment) => {
+    offer();
+    await registries.addPackage({ name: PACKAGE, version: "1.0.0", mcpName: NOTES });
+    await agent.stop();
+    await agent.close();
+    const id = `req_killed_${moment}`;
+    const dying = join(import.meta.dirname, "dying.fixture.ts");
+    const died = await new Promise<NodeJS.Signals | null>((resolve) => {
+      const env = { ...process.env, HOME: folder, npm_config_registry: registries.url };
+      const child = spawn(process.execPath, [dying, folder, registries.url, id, NOTES, moment], { env, stdio: "ignore" });
+      child.once("exit", (_, signal) => resolve(signal));
+    });
+    expect(died).toBe("SIGKILL");
+    config = JSON.parse(readFileSync(join(folder, "config.json"), "utf8")) as MCPServerConfig[];
+    agent = await open();
+    expect(agent.getStatus(id)).toMatchObject({ state: "queued", energyConsumed: expect.any(Number) as number });
+    await agent.sendRequest(request("search_servers", { query: "notes" }, "high"));
+    agent.start();
+    const waiting = await ended(id, "awaiting_approval");
+    expect(config).toMatchObject([{ id: "notes", enabled: false }]);
+    const { about } = waiting.result as { about: Json };
+    expect(questions).toEqual([{ serverId: "notes", about }]);
+    expect({ this: agent.asks("notes", about), other: agent.asks("notes", { tools: [] }) }).toEqual({
+      this: true,
+      other: false,
+    });
+    expect(registries.asked.filter((path) => path.startsWith("/tarballs/"))).toHaveLength(1);
+    answerTo(id).resolve({ approved: true });
+    await ended(id, "completed");
+    expect(agent.asks("notes", about)).toBe(false);
   });
 
   it("pauses between stages and goes on later; stopped, it begins again in the next process", async () => {

@@ -5,6 +5,7 @@
  * Keeps A1 to A5 of core's hub/sub-agent.
  */
 import {
+  canonicalJson,
   type Clock,
   type Json,
   type Logger,
@@ -14,15 +15,9 @@ import {
   type SubAgentStatus,
   usageError,
 } from "@ergon/core";
-import {
-  checkParams,
-  type EnableAnswer,
-  handle,
-  inWords,
-  type Outcome,
-  removeAll,
-  type SubAgentDesk,
-} from "./handlers.ts";
+import { removeAll } from "./add-server.ts";
+import type { EnableAnswer, Outcome, Prepared, SubAgentDesk } from "./desk.ts";
+import { checkParams, handle, inWords } from "./handlers.ts";
 import { createMessages } from "./messages.ts";
 import { createMeter, type Meter } from "./meter.ts";
 import { ENDED, MAX_ENDED_REQUESTS, type KeptRequest, type SubAgentRequests } from "./requests.ts";
@@ -32,12 +27,13 @@ import type { SubAgentWorker } from "./worker-process.ts";
 export const MAX_QUEUED_REQUESTS = 100;
 const PRIORITIES = ["high", "medium", "low"] as const;
 
-export type OwnedSubAgent = Omit<SubAgent, "sendRequest"> & {
-  readonly sendRequest: (request: SubAgentRequest, owner?: string) => Promise<string>;
+export type OwnedSubAgent = SubAgent & {
   /** Whose request it is; undefined for one that there never was. */
   readonly ownerOf: (requestId: string) => string | undefined;
   /** Newest first. */
-  readonly list: (owner: string | undefined) => readonly SubAgentStatus[];
+  readonly list: (owner: string) => readonly SubAgentStatus[];
+  /** Whether a request that has not ended asks a person exactly this. */
+  readonly asks: (serverId: string, about: Json) => boolean;
   readonly close: () => Promise<void>;
 };
 
@@ -136,9 +132,16 @@ export async function openSubAgent(deps: SubAgentDeps): Promise<OwnedSubAgent> {
     ownerOf: (requestId) => known.get(requestId)?.owner,
     list: (owner) =>
       [...known.values()]
-        .filter((kept) => owner === undefined || kept.owner === owner)
+        .filter((kept) => kept.owner === owner)
         .map((kept) => shown(kept) ?? kept.status)
         .reverse(),
+    asks: (serverId, about) => {
+      const said = canonicalJson({ serverId, about });
+      return [...known.values()].some(({ status, prepared }) => {
+        if (prepared === undefined || ENDED.has(status.state)) return false;
+        return canonicalJson({ serverId: prepared.serverId, about: prepared.about }) === said;
+      });
+    },
     cancelRequest: cancel,
     pollMessages: messages.take,
     getSubAgentEnergyConsumption: () => {
@@ -166,11 +169,12 @@ export async function openSubAgent(deps: SubAgentDeps): Promise<OwnedSubAgent> {
     return [...known.values()].filter(({ status }) => status.state === "queued");
   }
 
-  /** Highest priority first, oldest first among equals. */
+  /** What a process that died had prepared first, then the highest priority, the oldest among equals. */
   function next(): void {
     if (!isRunning || isPaused || active !== undefined) return;
     const waiting = queued();
-    const chosen = PRIORITIES.flatMap((priority) => waiting.filter(({ request }) => request.priority === priority))[0];
+    const ranked = PRIORITIES.flatMap((priority) => waiting.filter(({ request }) => request.priority === priority));
+    const chosen = waiting.find(({ prepared }) => prepared !== undefined) ?? ranked[0];
     if (chosen === undefined) return;
     const meter = createMeter(chosen.request.type, () => clock.now(), chosen.status.energyConsumed);
     const mine: Active = { kept: chosen, meter, ended: new AbortController(), done: Promise.resolve() };
@@ -181,11 +185,11 @@ export async function openSubAgent(deps: SubAgentDeps): Promise<OwnedSubAgent> {
     });
   }
 
-  async function carryOut({ kept: { request, owner }, meter, ended }: Active): Promise<void> {
-    const { id } = request;
+  async function carryOut({ kept, meter, ended }: Active): Promise<void> {
+    const { id } = kept.request;
     change(id, { state: "in_progress", message: "It has begun." });
     try {
-      const outcome = await handle({ request, owner }, desk, {
+      const outcome = await handle(kept, desk, {
         stage: async (progress, message) => {
           ended.signal.throwIfAborted();
           if (isPaused && !mayFinish) {
@@ -199,6 +203,7 @@ export async function openSubAgent(deps: SubAgentDeps): Promise<OwnedSubAgent> {
         },
         work: (kind, params) => worker.work(kind, params, ended.signal),
         undo: async (kind, params) => void (await worker.work(kind, params, new AbortController().signal)),
+        keep: (prepared) => keepPrepared(id, prepared),
       });
       await settle(id, outcome, meter.final(), ended.signal);
     } catch (thrown) {
@@ -223,14 +228,21 @@ export async function openSubAgent(deps: SubAgentDeps): Promise<OwnedSubAgent> {
       return change(id, { state: "completed", progress: 100, message, result, energyConsumed }, "completion");
     const kept = known.get(id);
     if (kept === undefined) return;
-    const asked = { ...kept, ...awaits };
-    known.set(id, asked);
     if (signal.reason instanceof Cancelled) {
-      await takeAway(asked);
+      await takeAway(kept);
       signal.throwIfAborted();
     }
     change(id, { state: "awaiting_approval", progress: 90, message, result, energyConsumed });
-    hear(asked);
+    hear(kept);
+  }
+
+  async function keepPrepared(id: string, prepared: Prepared | undefined): Promise<void> {
+    const kept = known.get(id);
+    if (kept === undefined) return;
+    const { prepared: _before, ...rest } = kept;
+    const now = prepared === undefined ? rest : { ...rest, prepared };
+    known.set(id, now);
+    await requests.put(now);
   }
 
   /** Waits for the person's answer; a later process hears it too. */
@@ -247,7 +259,7 @@ export async function openSubAgent(deps: SubAgentDeps): Promise<OwnedSubAgent> {
   async function answered(id: string, { approved, feedback = "" }: EnableAnswer): Promise<void> {
     const kept = known.get(id);
     if (kept?.status.state !== "awaiting_approval") return;
-    const serverId = kept.serverId ?? "";
+    const serverId = kept.prepared?.serverId ?? "";
     if (approved) {
       change(id, { state: "completed", progress: 100, message: `${serverId} may start.` }, "completion");
       tell(known.get(id) ?? kept, "tool_available");
@@ -259,11 +271,11 @@ export async function openSubAgent(deps: SubAgentDeps): Promise<OwnedSubAgent> {
   }
 
   /** What was installed for a request that came to nothing. */
-  async function takeAway({ request, serverId, owner }: KeptRequest): Promise<void> {
+  async function takeAway({ request, prepared, owner }: KeptRequest): Promise<void> {
     await desk.withdraw({ requestId: request.id, owner });
-    if (request.type !== "add_server" || serverId === undefined) return;
+    if (prepared?.added === undefined) return;
     const { signal } = new AbortController();
-    await removeAll(serverId, desk, async (kind, params) => void (await worker.work(kind, params, signal)));
+    await removeAll(prepared.serverId, desk, async (kind, params) => void (await worker.work(kind, params, signal)));
   }
 
   function cancel(requestId: string, reason: string): boolean {
@@ -300,8 +312,9 @@ export async function openSubAgent(deps: SubAgentDeps): Promise<OwnedSubAgent> {
   }
 
   function tell(kept: KeptRequest, type: SubAgentMessage["type"]): void {
-    messages.add({ type, requestId: kept.request.id, data: { ...kept.status, type: kept.request.type } as Json });
-    onProgress?.(kept.status, kept.owner);
+    const { request, status, owner } = kept;
+    messages.add({ type, requestId: request.id, owner, data: { ...status, type: request.type } as Json });
+    onProgress?.(status, owner);
     for (const listener of listeners) listener();
   }
 

@@ -11,7 +11,8 @@ import { readSettings } from "@ergon/node";
 import { describe, expect, it } from "vitest";
 import { chooseModels } from "./choose-models.ts";
 import type { OpenedData } from "./open-data.ts";
-import { enterWorkplace, type WorkplaceParts } from "./workplace.ts";
+import { enterWorkplace } from "./enter-workplace.ts";
+import type { WorkplaceParts } from "./workplace.ts";
 
 const listen = { host: "127.0.0.1", port: 0, allowedHosts: [] };
 

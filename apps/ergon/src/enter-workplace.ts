@@ -1,0 +1,61 @@
+/*
+ * A data folder at work: its engine is ours when we own the folder, else that of the process that does.
+ *
+ * K1  One process at a time drives a folder; ownership is a lock that dies with its holder.
+ * K2  An owner listens on loopback, so that every other command on the folder works through it.
+ * K3  When the owner disappears, the next to enter owns the folder and takes up what was left.
+ * K4  An owner that ends first stops sending others to itself: they wait for the folder, not for an answer.
+ */
+import { setTimeout as sleep } from "node:timers/promises";
+import {
+  askRemote,
+  callRemoteTool,
+  callRemoteToolFor,
+  createRemoteApprovals,
+  createRemoteConversations,
+  createRemoteEngine,
+  createRemoteLoops,
+  createRemoteServers,
+  createRemoteTokens,
+  FIRST_PRINCIPAL,
+  folderOwned,
+  listRemoteTools,
+  type RemoteTarget,
+} from "@ergon/node";
+import { own } from "./own-folder.ts";
+import type { Entrance, Workplace, WorkplaceParts } from "./workplace.ts";
+
+/** An owner that starts says within this time where it listens; one that ends is gone by then. */
+const LISTENING_MS = 20_000;
+const LISTENING_POLL_MS = 50;
+export async function enterWorkplace(parts: WorkplaceParts, entrance: Entrance): Promise<Workplace> {
+  const deadline = Date.now() + (parts.patienceMs ?? LISTENING_MS);
+  for (;;) {
+    const opened = await parts.open();
+    if (opened.kind === "opened") return own(parts, opened, entrance);
+    const { url, token } = opened.owner;
+    const listens = url !== undefined && token !== undefined;
+    if (listens && entrance.listen === undefined) return visit({ url, token });
+    if (listens || Date.now() > deadline) throw folderOwned(parts.values.data, opened.owner);
+    await sleep(LISTENING_POLL_MS);
+  }
+}
+
+function visit(target: RemoteTarget): Workplace {
+  return {
+    engine: createRemoteEngine(target),
+    loops: createRemoteLoops(target),
+    conversations: createRemoteConversations(target, FIRST_PRINCIPAL),
+    ask: (turn) => askRemote(target, { owner: FIRST_PRINCIPAL, ...turn }),
+    url: target.url,
+    isOwner: false,
+    callTool: ({ progress: _unheard, ...call }) => callRemoteTool(target, { ...call, owner: FIRST_PRINCIPAL }),
+    tokens: createRemoteTokens(target, FIRST_PRINCIPAL),
+    servers: createRemoteServers(target, FIRST_PRINCIPAL),
+    everything: async () => void (await listRemoteTools(target, FIRST_PRINCIPAL, { wait: true })),
+    tools: () => listRemoteTools(target, FIRST_PRINCIPAL),
+    approvals: createRemoteApprovals(target, FIRST_PRINCIPAL),
+    callFor: (call) => callRemoteToolFor(target, call),
+    close: () => Promise.resolve(),
+  };
+}

@@ -1,0 +1,48 @@
+import {
+  createMind,
+  createToolEntities,
+  type EmbeddedEngine,
+  type Infrastructure,
+  type Mind,
+  type MindDeps,
+} from "@ergon/core";
+import { FIRST_PRINCIPAL } from "@ergon/node";
+import type { OwnedData, WorkplaceParts } from "./workplace.ts";
+
+/** The loop that answers conversations, on this folder's stores; it does nothing before it is started. */
+export function openMind(
+  {
+    values,
+    registry,
+    gate,
+    hub,
+    models,
+    clock,
+    ids,
+    logger,
+    toolsReady,
+    subAgent,
+  }: WorkplaceParts & Pick<MindDeps, "toolsReady" | "subAgent">,
+  data: OwnedData,
+  engine: EmbeddedEngine,
+  infrastructure: Omit<Infrastructure, "sessionId">,
+): Promise<Mind> {
+  return createMind({
+    store: data.conversations,
+    state: data.state,
+    engine,
+    registry,
+    models: models.all,
+    costs: hub.costs,
+    embedder: data.vectors.around(models.embedder),
+    entities: createToolEntities({ registry, gate, clock, owner: FIRST_PRINCIPAL, infrastructure }),
+    clock,
+    ids,
+    logger,
+    owner: FIRST_PRINCIPAL,
+    replenishPerSecond: values.energyRate,
+    energy: { pauseAt: values.energyPause, resumeAt: values.energyResume, whenLow: values.energyLow },
+    ...(toolsReady === undefined ? {} : { toolsReady }),
+    ...(subAgent === undefined ? {} : { subAgent }),
+  });
+}

@@ -1,0 +1,232 @@
+import {
+  createApprovals,
+  createEngine,
+  createModelRepairer,
+  createSupervisor,
+  type EmbeddedEngine,
+  type Logger,
+  type NewEvent,
+  toErgonError,
+} from "@ergon/core";
+import { FIRST_PRINCIPAL, newSecret, openTokenBook, readFirstToken } from "@ergon/node";
+import { callDirectly } from "./direct-call.ts";
+import { leadSubAgent } from "./hub/lead-sub-agent.ts";
+import { type HubParts, openHub } from "./hub/open-hub.ts";
+import { createHttpServer, type HttpServer, reachableHere } from "./http/server.ts";
+import { keepLoops } from "./keep-loops.ts";
+import { type AskTurn, isRefusal, makeLoop } from "./make-loop.ts";
+import { openMind } from "./open-mind.ts";
+import { ownMcp } from "./own-mcp.ts";
+import { counterOf, deskOf, infrastructureOf, shelves } from "./shelves.ts";
+import { watchPlans } from "./watch-plans.ts";
+import type { Entrance, OwnedData, Workplace, WorkplaceParts } from "./workplace.ts";
+
+/** Calls under way get this long to end when a command ends. */
+const DRAIN_MS = 4_000;
+
+/** Everything that works on a folder that is ours, wired and listening; what fails on the way is closed again. */
+export async function own(
+  parts: WorkplaceParts,
+  data: OwnedData,
+  entrance: Entrance,
+): Promise<Workplace> {
+  const { values, registry, models, clock, ids, logger, plans } = parts;
+  const infrastructure = infrastructureOf(data, models);
+  const hub = await openHub(hubParts(parts, data));
+  const gate = hub.gate(parts.gate);
+  const { grants } = parts.asking;
+  grants.keepIn(data.approvals);
+  const approvals = createApprovals({
+    store: data.approvals,
+    grants,
+    registry,
+    clock,
+    logger,
+    allowList: hub.allow,
+    reach: hub.reach,
+  });
+  const bare = createEngine({
+    store: data.state,
+    blobs: data.blobs,
+    gate,
+    registry,
+    plans,
+    clock,
+    ids,
+    logger,
+    infrastructure,
+    approvals,
+    fsyncEveryStep: values.fsync === "always",
+    supervised: true,
+  });
+  const engine = hub.engine(bare, plans.get);
+  const supervisor = createSupervisor({
+    store: data.state,
+    engine,
+    registry,
+    clock,
+    logger,
+    mode: values.corrections,
+    sessionBudget: values.correctionBudget,
+    ...(models.model === undefined ? {} : { repairer: createModelRepairer({ model: models.model }) }),
+  });
+  const { loops, tellAll } = keepLoops({ data, values, clock, logger });
+  const turn = makeLoop({ data, engine, registry, gate, models, infrastructure, clock, ids, logger });
+  const ask: typeof turn = async (request, options) => {
+    await hub.everything();
+    return turn(request, options);
+  };
+  const askTurn: AskTurn = async ({ request, signal, owner = FIRST_PRINCIPAL }) => {
+    const { response, thrown } = await ask(request, { owner, signal });
+    if (thrown !== undefined && isRefusal(thrown)) throw thrown;
+    return response;
+  };
+  const subAgent = leadSubAgent({
+    ...parts,
+    servers: hub.desk,
+    environment: parts.hub.environment,
+    engine,
+    approvals,
+    tell: telling(data.state, logger),
+  });
+  const mind = await openMind({ ...parts, gate, toolsReady: hub.everything, subAgent }, data, engine, infrastructure);
+  let server: HttpServer | undefined;
+  // A command that does its work and ends has no use for what comes after.
+  const watching =
+    entrance.listen === undefined ? undefined : watchPlans({ folders: values.capabilities, plans, logger });
+  const close = async (): Promise<void> => {
+    try {
+      await data.retire().catch((thrown: unknown) => {
+        logger.warn({ error: toErgonError(thrown, "store_unavailable").toJSON() }, "server.json could not be changed.");
+      });
+      approvals.stop();
+      watching?.close();
+      await supervisor.stop({ graceMs: DRAIN_MS });
+      await server?.close({ graceMs: DRAIN_MS });
+      await mind.stop();
+      await subAgent.close();
+      tellAll();
+      await engine.close({ graceMs: DRAIN_MS });
+    } finally {
+      await hub.close().catch((thrown: unknown) => {
+        logger.error({ error: toErgonError(thrown, "internal").toJSON() }, "The MCP servers could not be ended.");
+      });
+      await data.close();
+    }
+  };
+  try {
+    const ready = { now: !entrance.recover };
+    const localToken = newSecret();
+    const firstToken = entrance.listen?.firstToken ?? (await readFirstToken(values.data));
+    const tokens = await openTokenBook({ dataFolder: values.data, firstToken, localToken, clock });
+    const shelf = shelves({ ...parts, gate, everything: hub.everything }, { engine, approvals }, data);
+    const callFor = shelf.tools.call;
+    const known = async () => registry.summaries();
+    server = createHttpServer({
+      ...shelf,
+      approvals,
+      servers: hub.desk,
+      hubStats: hub.stats,
+      loops,
+      conversations: mind.conversations,
+      subAgent,
+      ids,
+      ask,
+      mcp: ownMcp({
+        ...parts,
+        engine,
+        loops,
+        ask: askTurn,
+        everything: hub.everything,
+        tools: known,
+        callFor,
+        gateway: entrance.gateway === true,
+        watchEvents: data.state.watch,
+        ...(watching && { onPlans: watching.listen }),
+      }),
+      tokens,
+      clock,
+      logger,
+      version: parts.version,
+      allowedHosts: entrance.listen?.allowedHosts ?? [],
+      activeRuns: engine.activeRuns,
+      isReady: () => ready.now,
+    });
+    const url = await server.listen(entrance.listen?.host ?? "127.0.0.1", entrance.listen?.port ?? 0);
+    await data.announce(reachableHere(url), localToken);
+    supervisor.start({ catchUp: entrance.recover });
+    approvals.start(engine.settleApproval);
+    if (entrance.recover) {
+      recoverBehind(engine, logger);
+      await mind.start();
+    }
+    ready.now = true;
+    if (entrance.stays === true) hub.start();
+    return {
+      engine,
+      loops,
+      conversations: mind.conversations,
+      ask: askTurn,
+      url,
+      isOwner: true,
+      callTool: async ({ role, ...call }) => {
+        const audience = role === undefined ? {} : { role };
+        const caller = { kind: "cli", owner: FIRST_PRINCIPAL, approved: true, ...audience } as const;
+        const called = await callDirectly(
+          { gate, open: () => Promise.resolve(data), clock, ids, infrastructure },
+          { ...call, caller },
+        );
+        if (called.kind === "finished") return called.output;
+        throw new Error("The gate asks about a call that counts as approved.");
+      },
+      tokens: deskOf(tokens, localToken),
+      servers: hub.desk,
+      everything: hub.everything,
+      tools: known,
+      callFor,
+      approvals: counterOf(approvals),
+      close,
+    };
+  } catch (thrown) {
+    await close();
+    throw thrown;
+  }
+}
+
+function hubParts(
+  { hub, asking, values, registry, clock, logger }: WorkplaceParts,
+  { state }: OwnedData,
+): HubParts {
+  return {
+    ...hub,
+    asking,
+    dataFolder: values.data,
+    isKept: values.store !== "memory:",
+    registry,
+    clock,
+    logger,
+    tell: (events) => telling(state, logger)(FIRST_PRINCIPAL, events),
+  };
+}
+
+/** Puts events into the outbox that belong to no session; nobody waits for them. */
+function telling(
+  { commit }: OwnedData["state"],
+  logger: Logger,
+): (owner: string, events: readonly NewEvent[]) => void {
+  return (owner, events) => {
+    commit({ sessionId: "", owner, events }).catch((thrown: unknown) => {
+      logger.warn({ error: toErgonError(thrown, "store_unavailable").toJSON() }, "A change was not told.");
+    });
+  };
+}
+
+/** Taking up what was left must not keep anybody waiting. */
+function recoverBehind(engine: EmbeddedEngine, logger: Logger): void {
+  engine.recover().catch((thrown: unknown) => {
+    logger.error(
+      { error: toErgonError(thrown, "recovery_failed").toJSON() },
+      "Unfinished sessions could not be taken up.",
+    );
+  });
+}

@@ -1,0 +1,76 @@
+import {
+  accessError,
+  type Approvals,
+  createDryRun,
+  type EmbeddedEngine,
+  type Infrastructure,
+  validatePlan,
+} from "@ergon/core";
+import { type ApprovalCounter, FIRST_PRINCIPAL, type TokenBook, type TokenDesk } from "@ergon/node";
+import { createToolCalls } from "./call-tool.ts";
+import type { Models } from "./choose-models.ts";
+import type { createHttpServer } from "./http/server.ts";
+import type { OwnedData, WorkplaceParts } from "./workplace.ts";
+
+/** What the server shows of the wired parts. */
+export function shelves(
+  parts: WorkplaceParts & { readonly everything: () => Promise<void> },
+  { engine, approvals }: { readonly engine: EmbeddedEngine; readonly approvals: Approvals },
+  data: OwnedData,
+): Pick<Parameters<typeof createHttpServer>[0], "engine" | "outbox" | "tools" | "plans"> {
+  const { gate, registry, models, plans, clock, ids } = parts;
+  return {
+    engine,
+    outbox: { lastSeq: data.state.lastEventSeq, read: data.state.readEvents, changes: data.state.changes },
+    tools: {
+      everything: parts.everything,
+      list: () => registry.summaries(),
+      call: createToolCalls({
+        gate,
+        open: () => Promise.resolve(data),
+        clock,
+        ids,
+        infrastructure: infrastructureOf(data, models),
+        engine,
+        approvals,
+      }),
+    },
+    plans: {
+      list: () => plans.all.map(({ plan }) => plan),
+      get: plans.get,
+      dryRun: createDryRun({ gate, registry, plans, clock, ids }),
+      validate: (plan, input) => validatePlan(plan, { registry, ...(input === undefined ? {} : { input }) }),
+    },
+  };
+}
+
+/** What actions get beside their args and the context. */
+export function infrastructureOf(
+  { supabase }: OwnedData,
+  { model, embedder }: Models,
+): Omit<Infrastructure, "sessionId"> {
+  return { supabase: supabase.client, embedder, ...(model === undefined ? {} : { model }) };
+}
+
+export function deskOf(tokens: TokenBook, localToken: string): TokenDesk {
+  const by = tokens.find(localToken);
+  if (by === undefined) throw accessError("unauthorized", "This process does not know its own token.");
+  return {
+    add: async (name, scope) => {
+      const { token, info } = await tokens.add({ name, scope, by });
+      return { ...info, token };
+    },
+    list: () => Promise.resolve(tokens.list(by)),
+    revoke: (name) => tokens.revoke(name, by),
+  };
+}
+
+/** Whoever works on the data folder itself sees every question in it. */
+export function counterOf(approvals: Approvals): ApprovalCounter {
+  const by = { name: FIRST_PRINCIPAL };
+  return {
+    list: (query) => approvals.list(by, query),
+    find: (id) => approvals.find(by, id),
+    decide: (id, decision) => approvals.decide(by, id, decision),
+  };
+}
