@@ -265,6 +265,39 @@ describe("a request to the sub-agent", { timeout: 240_000 }, () => {
     expect(told.at(-1)?.progress).toBe(90);
   });
 
+  it("searches the registry unasked when no tool fits, where that is turned on, and notes what it found", async () => {
+    const unmet = "Zebra quantum trombone, please";
+    registries.addServer({ name: "com.example/trombone", description: "Plays the trombone.", version: "1.0.0" });
+    const notesOf = async (id: string): Promise<readonly string[]> => {
+      const { history } = (await ask("GET", `/conversations/${id}`)).body as ConversationView;
+      return history.flatMap(({ body }) => (body.kind === "note" ? [body.text] : []));
+    };
+    folder.write({ "mcp-servers.json": JSON.stringify({ servers: [], autoDiscoveryEnabled: true }) });
+    await serve();
+    const found = await say(unmet);
+    expect(answersIn(found)[0]).toContain("registry of MCP servers is being searched");
+    await vi.waitFor(
+      async () => expect((await notesOf(found.conversation.id))[0]).toContain("com.example/trombone"),
+      SLOW,
+    );
+    expect(readFileSync(config(), "utf8")).not.toContain("trombone");
+    await server.stop("SIGTERM");
+
+    await serve({ MCP_AUTO_DISCOVERY: "false" });
+    expect(answersIn(await say(unmet))[0]).not.toContain("searched");
+    expect((await ask("GET", "/subagent/requests")).body["items"]).toHaveLength(1);
+    await server.stop("SIGTERM");
+
+    folder.write({ "mcp-servers.json": JSON.stringify({ servers: [], subAgentEnabled: false }) });
+    await serve({ MCP_AUTO_DISCOVERY: "true" });
+    expect(answersIn(await say(unmet))[0]).not.toContain("searched");
+    const refused = await post("/subagent/requests", { type: "search_servers", params: { query: "notes" } });
+    expect(refused.body).toMatchObject({
+      code: "not_available",
+      detail: expect.stringContaining("subAgentEnabled") as string,
+    });
+  });
+
   it("stops with the loop, and goes on with the next one", async () => {
     await serve();
     const requestId = await requestNotes();

@@ -131,6 +131,7 @@ export function compose({ flags, home, version }: ComposeOptions): App {
         config: servers,
         environment: environment.env,
         costs,
+        ...(isNamed(settings, "mcpAutoDiscovery") ? { autoDiscovery: values.mcpAutoDiscovery } : {}),
         onLearned: (learned: typeof usualUnits) => void (usualUnits = learned),
       };
       workplace = await enterWorkplace(

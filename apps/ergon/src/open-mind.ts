@@ -9,6 +9,8 @@ import {
 import { FIRST_PRINCIPAL } from "@ergon/node";
 import type { OwnedData, WorkplaceParts } from "./workplace.ts";
 
+const MINUTE_MS = 60_000;
+
 /** The loop that answers conversations, on this folder's stores; it does nothing before it is started. */
 export function openMind(
   {
@@ -22,7 +24,8 @@ export function openMind(
     logger,
     toolsReady,
     subAgent,
-  }: WorkplaceParts & Pick<MindDeps, "toolsReady" | "subAgent">,
+    mayDiscover,
+  }: WorkplaceParts & Pick<MindDeps, "toolsReady" | "subAgent" | "mayDiscover">,
   data: OwnedData,
   engine: EmbeddedEngine,
   infrastructure: Omit<Infrastructure, "sessionId">,
@@ -42,7 +45,9 @@ export function openMind(
     owner: FIRST_PRINCIPAL,
     replenishPerSecond: values.energyRate,
     energy: { pauseAt: values.energyPause, resumeAt: values.energyResume, whenLow: values.energyLow },
+    reviewEveryMs: values.idleReview * MINUTE_MS,
     ...(toolsReady === undefined ? {} : { toolsReady }),
     ...(subAgent === undefined ? {} : { subAgent }),
+    ...(mayDiscover === undefined ? {} : { mayDiscover }),
   });
 }

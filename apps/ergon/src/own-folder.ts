@@ -25,11 +25,7 @@ import type { Entrance, OwnedData, Workplace, WorkplaceParts } from "./workplace
 const DRAIN_MS = 4_000;
 
 /** Everything that works on a folder that is ours, wired and listening; what fails on the way is closed again. */
-export async function own(
-  parts: WorkplaceParts,
-  data: OwnedData,
-  entrance: Entrance,
-): Promise<Workplace> {
+export async function own(parts: WorkplaceParts, data: OwnedData, entrance: Entrance): Promise<Workplace> {
   const { values, registry, models, clock, ids, logger, plans } = parts;
   const infrastructure = infrastructureOf(data, models);
   const hub = await openHub(hubParts(parts, data));
@@ -81,15 +77,24 @@ export async function own(
     if (thrown !== undefined && isRefusal(thrown)) throw thrown;
     return response;
   };
+  const isEnabled = (): boolean => hub.settings().subAgentEnabled !== false;
   const subAgent = leadSubAgent({
     ...parts,
     servers: hub.desk,
     environment: parts.hub.environment,
     engine,
     approvals,
+    isEnabled,
     tell: telling(data.state, logger),
   });
-  const mind = await openMind({ ...parts, gate, toolsReady: hub.everything, subAgent }, data, engine, infrastructure);
+  const mayDiscover = (): boolean =>
+    isEnabled() && (parts.hub.autoDiscovery ?? hub.settings().autoDiscoveryEnabled ?? false);
+  const mind = await openMind(
+    { ...parts, gate, toolsReady: hub.everything, subAgent, mayDiscover },
+    data,
+    engine,
+    infrastructure,
+  );
   let server: HttpServer | undefined;
   // A command that does its work and ends has no use for what comes after.
   const watching =
@@ -193,10 +198,7 @@ export async function own(
   }
 }
 
-function hubParts(
-  { hub, asking, values, registry, clock, logger }: WorkplaceParts,
-  { state }: OwnedData,
-): HubParts {
+function hubParts({ hub, asking, values, registry, clock, logger }: WorkplaceParts, { state }: OwnedData): HubParts {
   return {
     ...hub,
     asking,
@@ -210,10 +212,7 @@ function hubParts(
 }
 
 /** Puts events into the outbox that belong to no session; nobody waits for them. */
-function telling(
-  { commit }: OwnedData["state"],
-  logger: Logger,
-): (owner: string, events: readonly NewEvent[]) => void {
+function telling({ commit }: OwnedData["state"], logger: Logger): (owner: string, events: readonly NewEvent[]) => void {
   return (owner, events) => {
     commit({ sessionId: "", owner, events }).catch((thrown: unknown) => {
       logger.warn({ error: toErgonError(thrown, "store_unavailable").toJSON() }, "A change was not told.");

@@ -70,7 +70,10 @@ export type WorkplaceParts = {
   readonly ids: Ids;
   readonly logger: Logger;
   /** For the folder's MCP servers, when it becomes ours. */
-  readonly hub: Pick<HubParts, "config" | "environment" | "costs" | "onLearned">;
+  readonly hub: Pick<HubParts, "config" | "environment" | "costs" | "onLearned"> & {
+    /** As the environment says; where it does not, the configuration does. */
+    readonly autoDiscovery?: boolean;
+  };
   /** Takes the folder; says who has it when another does. */
   readonly open: () => Promise<OpenedData>;
   /** How long an owner that does not listen is waited for. */

@@ -5,6 +5,7 @@ import { silentLogger } from "../src/memory/logger.ts";
 import type { ConversationStore } from "../src/ports/conversation-store.ts";
 import type { Conversation, EntryBody } from "../src/schema/conversation.ts";
 import { createEngineWorld, type EngineWorld } from "./engine/engine-world.ts";
+import type { SimulatedClock } from "./simulated-clock.ts";
 
 export const ADA = "ada";
 
@@ -75,5 +76,16 @@ export async function until(holds: () => Promise<unknown>): Promise<void> {
       if (tries === 400) throw thrown;
       await new Promise((resolve) => setTimeout(resolve, 10));
     }
+  }
+}
+
+/** Time goes on only when nothing is left to do at its moment. */
+export async function pass(clock: SimulatedClock, seconds: number): Promise<void> {
+  const state = { over: false };
+  clock.after(seconds * 1_000, () => (state.over = true));
+  for (;;) {
+    for (let turn = 0; turn < 5; turn += 1) await new Promise((resolve) => setTimeout(resolve, 0));
+    if (state.over) return;
+    clock.jump();
   }
 }

@@ -101,6 +101,7 @@ export async function serve(
     entry: fileURLToPath(new URL("../cli.ts", import.meta.url)),
     servers: hub.desk,
     environment: {},
+    isEnabled: () => true,
     tell: () => undefined,
     logger: silentLogger,
   });

@@ -17,6 +17,7 @@ import {
   type PureTool,
   toErgonError,
   type ToolRegistry,
+  usageError,
 } from "@ergon/core";
 import {
   createSubAgentWorker,
@@ -42,6 +43,8 @@ export type LeadSubAgentParts = {
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly engine: EmbeddedEngine;
   readonly approvals: Pick<Approvals, "answered">;
+  /** False when the configuration turns it off. */
+  readonly isEnabled: () => boolean;
   readonly tell: (owner: string, events: readonly NewEvent[]) => void;
   readonly registry: ToolRegistry;
   readonly clock: Clock;
@@ -84,7 +87,7 @@ export function leadSubAgent(parts: LeadSubAgentParts): OwnedSubAgent {
     start: () => {
       isStarted = true;
       if (live !== undefined) live.start();
-      else if (path !== ":memory:" && existsSync(path)) open().catch(failed);
+      else if (path !== ":memory:" && existsSync(path) && parts.isEnabled()) open().catch(failed);
     },
     stop: async () => {
       isStarted = false;
@@ -98,7 +101,14 @@ export function leadSubAgent(parts: LeadSubAgentParts): OwnedSubAgent {
       pausedHow = undefined;
       live?.resume();
     },
-    sendRequest: async (request, owner) => (await open()).sendRequest(request, owner),
+    sendRequest: async (request, owner) => {
+      if (!parts.isEnabled())
+        throw usageError(
+          "not_available",
+          `The sub-agent is turned off: "subAgentEnabled" is false in ${values.mcpConfig}.`,
+        );
+      return (await open()).sendRequest(request, owner);
+    },
     getStatus: (requestId) => live?.getStatus(requestId),
     ownerOf: (requestId) => live?.ownerOf(requestId),
     list: (owner) => live?.list(owner) ?? [],
@@ -134,10 +144,7 @@ export function leadSubAgent(parts: LeadSubAgentParts): OwnedSubAgent {
 }
 
 /** Lets a server start that waits switched off. As it may destroy what a stranger's program can reach, a person is asked. */
-function enableTool(
-  isAsked: (serverId: string, about: Json) => Promise<boolean>,
-  servers: ServersDesk,
-): PureTool {
+function enableTool(isAsked: (serverId: string, about: Json) => Promise<boolean>, servers: ServersDesk): PureTool {
   return {
     definition: {
       id: ENABLE_TOOL,

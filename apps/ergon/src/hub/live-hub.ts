@@ -59,6 +59,8 @@ const NO_RULES: readonly ApprovalRule[] = [];
 export type LiveHub = {
   readonly manager: MCPClientManager;
   readonly desk: ServersDesk;
+  /** What the configuration says beside its servers. */
+  readonly settings: () => ServersFile["settings"];
   /** Writes into the configuration what a person allowed for good. */
   readonly allow: AllowList;
   readonly everything: () => Promise<void>;
@@ -96,6 +98,7 @@ export async function openLiveHub(parts: LiveHubParts): Promise<LiveHub> {
 
   return {
     manager,
+    settings: () => configured.settings,
     desk: createServersDesk({
       manager,
       connector,

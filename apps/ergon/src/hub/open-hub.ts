@@ -23,6 +23,8 @@ export type Hub = {
   /** For whoever chooses among all tools: waits a little for servers that are starting. */
   readonly everything: () => Promise<void>;
   readonly desk: ServersDesk;
+  /** What the configuration says beside its servers. */
+  readonly settings: LiveHub["settings"];
   readonly reach: (toolIds: readonly string[]) => Promise<void>;
   /** Writes into the configuration what a person allowed for good; false where that cannot be. */
   readonly allow: AllowList;
@@ -58,6 +60,7 @@ export async function openHub(parts: HubParts): Promise<Hub> {
     engine: (engine, plan) => hubEngine(engine, { ...late, plan, everything }),
     everything,
     desk: deskOf(open),
+    settings: () => live?.settings() ?? {},
     reach: late.reach,
     allow: async (allowed) => (await live?.allow(allowed)) ?? false,
     stats: async () => (existsSync(config.path) || live !== undefined ? (await open()).desk.stats() : undefined),

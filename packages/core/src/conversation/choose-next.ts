@@ -50,6 +50,8 @@ export type Situation = {
   readonly energy: EnergyState;
   readonly others: readonly { readonly conversationId: string; readonly title: string }[];
   readonly news: readonly Json[];
+  /** Servers are searched where no tool fits. */
+  readonly discovers: boolean;
   readonly signal: AbortSignal;
 };
 
@@ -57,6 +59,8 @@ export type Choice = {
   readonly become: (record: ConversationRecord, level: number) => Happened;
   /** Turn to this conversation next. */
   readonly focus?: string;
+  /** What no tool fits, in words to search by. */
+  readonly unmet?: string;
 };
 
 export type ChooseDeps = {
@@ -114,6 +118,10 @@ export async function chooseByModel(deps: ChooseDeps, model: ChatModel, situatio
   if (routed.kind === "act" && !(lastStep !== undefined && !CLOSING_ACTS.has(routed.act.tool)))
     return choiceOf(routed.act);
   if (lastStep !== undefined) return close(lastStep);
+  if (routed.kind === "missing") {
+    const unmet = `${action.tool} ${textOf(entries)}`;
+    return { ...refuse(situation.discovers ? `${routed.why} ${SEARCHING}` : routed.why), unmet };
+  }
   if (routed.kind === "refused") return refuse(routed.why);
   const failures = record.pending?.failures[callKey(action)] ?? 0;
   if (failures < MAX_SAME_FAILURES)
@@ -158,19 +166,24 @@ export async function chooseByModel(deps: ChooseDeps, model: ChatModel, situatio
 }
 
 /** Without a model the planner of spec 1 answers: with what its tools find, or with a question. */
-export async function chooseOffline(deps: ChooseDeps, { record, signal }: Situation): Promise<Choice> {
+export async function chooseOffline(deps: ChooseDeps, { record, discovers, signal }: Situation): Promise<Choice> {
   const { clock, orchestrator } = deps;
   const entries = await deps.entries({ id: record.id, limit: ENTRIES_SHOWN });
   const seen = entries[0]?.seq ?? 0;
   const input = await plannerInput(deps, record, entries);
-  const { plan, question } =
+  const { plan, question, nothingFits } =
     input.message === ""
-      ? { plan: [], question: `It is time: ${newestNote(entries)}` }
+      ? { plan: [], question: `It is time: ${newestNote(entries)}`, nothingFits: false }
       : readPlan(await deps.offline({ ...input, tools: await orchestrator.tools(), signal }));
   const actions = plan.filter(({ tool }) => tool !== FINALIZE_TOOL);
   if (actions.length > 0) return { become: (now) => chosen(now, { actions, answers: true, seen }, isoTime(clock)) };
-  const content = offlineAnswer(record, question ?? "I know of no tool for this.");
-  return { become: (now, level) => answered(now, { content, by: OFFLINE, seen, level, at: isoTime(clock) }) };
+  const isUnmet = nothingFits === true;
+  const said = question ?? "I know of no tool for this.";
+  const content = offlineAnswer(record, isUnmet && discovers ? `${said} ${SEARCHING}` : said);
+  return {
+    become: (now, level) => answered(now, { content, by: OFFLINE, seen, level, at: isoTime(clock) }),
+    ...(isUnmet ? { unmet: input.message } : {}),
+  };
 }
 
 /** Said once in a conversation: a person should know who does not answer. */
@@ -183,6 +196,7 @@ export function callKey({ tool, args }: Pick<PlannedAction, "tool" | "args">): s
   return sha256Hex(canonicalJson({ tool, args })).slice(0, KEY_DIGITS);
 }
 
+const SEARCHING = "The registry of MCP servers is being searched for one that could help; what it has is noted here.";
 const KEY_DIGITS = 16;
 const MINUTE_MS = 60_000;
 const CLOSING_ACTS = new Set<string>(["respond", "end_conversation"]);

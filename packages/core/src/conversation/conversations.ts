@@ -111,7 +111,7 @@ export function createConversations({ store, loop, regulator, engine, ids, clock
   }
 
   function shown(record: ConversationRecord): Conversation {
-    const { owner: _whose, work: _inside, pending: _owed, lastMessage: _place, ...rest } = record;
+    const { owner: _whose, work: _inside, pending: _owed, lastMessage: _place, reviewed: _looked, ...rest } = record;
     const { state, waiting } = loop.stateOf(record);
     const budget = budgetOf(record);
     return {

@@ -1,9 +1,8 @@
 import { afterEach, describe, expect, it } from "vitest";
-import { ADA, call, createMindWorld, type MindWorld } from "../../testing/mind-world.ts";
+import { ADA, call, createMindWorld, type MindWorld, pass } from "../../testing/mind-world.ts";
+import { createScriptedSubAgent } from "../../testing/scripted-sub-agent.ts";
 import { createSimulatedClock, type SimulatedClock } from "../../testing/simulated-clock.ts";
-import type { PauseMode, SubAgent } from "../hub/sub-agent.ts";
 import type { ChatModel } from "../ports/chat-model.ts";
-import type { SubAgentMessage } from "../schema/hub.ts";
 import type { MindDeps } from "./mind.ts";
 
 const worlds: MindWorld[] = [];
@@ -99,7 +98,7 @@ describe("energy and time", () => {
   });
 
   it("leads the sub-agent: starts and stops it, drains its energy and its news, pauses it when energy is critical", async () => {
-    const agent = scriptedSubAgent();
+    const agent = createScriptedSubAgent();
     const { level, pass, say, close } = await withTime([["Noted.", 1]], { subAgent: agent });
     worlds.splice(0);
     expect(agent.calls).toEqual(["start"]);
@@ -120,7 +119,7 @@ describe("energy and time", () => {
   });
 
   it("tells what the sub-agent reported only to those who asked it", async () => {
-    const agent = scriptedSubAgent();
+    const agent = createScriptedSubAgent();
     const prompts: string[] = [];
     const model: ChatModel = {
       id: "listening/model",
@@ -144,7 +143,7 @@ describe("energy and time", () => {
   });
 
   it("writes at once what the sub-agent has spent: it does not say so twice", async () => {
-    const agent = scriptedSubAgent();
+    const agent = createScriptedSubAgent();
     const { store, pass } = await withTime([["Yes.", 1]], { subAgent: agent, replenishPerSecond: 0 });
     agent.work(30, { type: "status_update", requestId: "r1", owner: ADA, data: null });
     await pass(1);
@@ -162,53 +161,6 @@ function timedModel(clock: SimulatedClock, replies: readonly (readonly [string, 
       asked += 1;
       await clock.sleep(seconds * 1_000, signal);
       return { text, model: "timed/model", usage: { inputTokens: 1, outputTokens: 1 }, truncated: false };
-    },
-  };
-}
-
-/** Time goes on only when nothing is left to do at its moment. */
-async function pass(clock: SimulatedClock, seconds: number): Promise<void> {
-  const state = { over: false };
-  clock.after(seconds * 1_000, () => (state.over = true));
-  for (;;) {
-    for (let turn = 0; turn < 5; turn += 1) await new Promise((resolve) => setTimeout(resolve, 0));
-    if (state.over) return;
-    clock.jump();
-  }
-}
-
-function scriptedSubAgent(): SubAgent & {
-  readonly calls: string[];
-  readonly work: (units: number, message: SubAgentMessage) => void;
-} {
-  const calls: string[] = [];
-  let spent = 0;
-  const messages: SubAgentMessage[] = [];
-  let tell: () => void = () => undefined;
-  return {
-    calls,
-    work: (units, message) => {
-      spent += units;
-      messages.push(message);
-      tell();
-    },
-    start: () => void calls.push("start"),
-    stop: async () => void calls.push("stop"),
-    pause: (how: PauseMode) => void calls.push(`pause:${how}`),
-    resume: () => void calls.push("resume"),
-    sendRequest: async ({ id }) => id,
-    getStatus: () => undefined,
-    cancelRequest: () => false,
-    pollMessages: () => messages.splice(0),
-    getSubAgentEnergyConsumption: () => {
-      const units = spent;
-      spent = 0;
-      return units;
-    },
-    hasActiveWork: () => false,
-    onNews: (listener) => {
-      tell = listener;
-      return () => (tell = () => undefined);
     },
   };
 }

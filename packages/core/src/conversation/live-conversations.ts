@@ -23,6 +23,8 @@ export type LiveConversations = {
   readonly all: () => Iterable<Live>;
   readonly size: () => number;
   readonly working: () => number;
+  /** Nothing is owed to anybody, save what waits for a person. */
+  readonly isIdle: () => boolean;
   /** Takes a record as it is now; forgets it when it wants nothing any more. */
   readonly put: (record: ConversationRecord) => void;
   /** Of those that are ready; the others have been passed over once more. */
@@ -38,6 +40,11 @@ export function createLiveConversations(): LiveConversations {
     all: () => live.values(),
     size: () => live.size,
     working: () => [...live.values()].filter(({ active }) => active !== undefined).length,
+    isIdle: () =>
+      [...live.values()].every(
+        ({ record: { pending, work }, active, waiting }) =>
+          active === undefined && (waiting !== undefined || (pending === undefined && work === undefined)),
+      ),
     put: (record) => {
       const known = live.get(record.id);
       if (known !== undefined) known.record = record;

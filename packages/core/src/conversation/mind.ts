@@ -40,6 +40,10 @@ export type MindDeps = {
   readonly replenishPerSecond?: number;
   readonly energy?: LoopEnergy;
   readonly subAgent?: SubAgent;
+  /** Whether servers may be searched unasked where no tool fits; never without it. */
+  readonly mayDiscover?: () => boolean;
+  /** After so long with nothing to do, answered conversations are looked at again; 0 for never. */
+  readonly reviewEveryMs?: number;
   /** Conversations that may wait for an answer at once. */
   readonly maxWanting?: number;
   /** Waits a little for tools that are on their way. */
@@ -80,6 +84,8 @@ export async function createMind(deps: MindDeps): Promise<Mind> {
     runActions: createRunActions({ engine, store: state }),
     costs: deps.costs ?? createCostModel(),
     ...(deps.subAgent === undefined ? {} : { subAgent: deps.subAgent }),
+    ...(deps.reviewEveryMs === undefined ? {} : { reviewEveryMs: deps.reviewEveryMs }),
+    ...(deps.mayDiscover === undefined ? {} : { mayDiscover: deps.mayDiscover }),
     ...(deps.maxWanting === undefined ? {} : { maxWanting: deps.maxWanting }),
     ...(deps.energy === undefined ? {} : { energy: deps.energy }),
   });

@@ -2,8 +2,9 @@ import type { Clock } from "../ports/clock.ts";
 import type { ConversationStore } from "../ports/conversation-store.ts";
 import type { ConversationRecord } from "../schema/conversation.ts";
 import type { JsonObject } from "../schema/json.ts";
+import type { Finding } from "./discovery.ts";
 import type { Pool } from "./pool.ts";
-import { noted } from "./progress.ts";
+import { noted, unchanged } from "./progress.ts";
 import { createServerNotes } from "./server-notes.ts";
 
 /** A server's fall is told in so many conversations, those first in which something happened last. */
@@ -15,6 +16,8 @@ export const OPEN_MS = 24 * 3_600_000;
 export type Notices = {
   /** In each open conversation: a server fell, or is back. */
   readonly server: (change: JsonObject) => void;
+  /** In the conversation for which servers were searched. */
+  readonly found: (finding: Finding) => void;
   /** Resolves once what came so far is written, or cannot be. */
   readonly settled: () => Promise<void>;
 };
@@ -40,6 +43,7 @@ export function createNotices(deps: {
         for (const { id } of await conversations.open({ since, limit: MAX_NOTED })) await note(id, text);
       });
     },
+    found: ({ conversationId, owner, text }) => inTurn(() => note(conversationId, text, owner)),
     settled: () => writing,
   };
 
@@ -47,8 +51,10 @@ export function createNotices(deps: {
     writing = writing.then(write).catch(onTrouble);
   }
 
-  async function note(id: string, text: string): Promise<void> {
-    const kept = await pool.commit(id, (now) => noted(now, text), { signal });
+  /** Whoever names another's conversation writes nothing into it. */
+  async function note(id: string, text: string, owner?: string): Promise<void> {
+    const isFor = (now: ConversationRecord): boolean => owner === undefined || now.owner === owner;
+    const kept = await pool.commit(id, (now) => (isFor(now) ? noted(now, text) : unchanged(now)), { signal });
     if (kept !== undefined) onNoted(kept);
   }
 }

@@ -11,12 +11,14 @@ import type { Tool } from "../tools/tool.ts";
 import { type Act, createBuiltinTools } from "./builtin-tools.ts";
 
 /** A model is shown this many tools beside the built-in ones: those nearest to what is talked about. */
-const MAX_OFFERED_TOOLS = 40;
+export const MAX_OFFERED_TOOLS = 40;
 
 type Routed =
   | { readonly kind: "act"; readonly act: Act }
   /** A tool of the registry: the engine carries it out, through its gate. */
   | { readonly kind: "tool" }
+  /** There is no such tool. */
+  | { readonly kind: "missing"; readonly why: string }
   | { readonly kind: "refused"; readonly why: string };
 
 /** Spec 5's tool orchestrator: which tools a conversation has, and where a call of one goes. */
@@ -58,7 +60,7 @@ export function createOrchestrator(deps: {
       if (!builtins.has(toolId)) {
         await toolsReady();
         if (registry.get(toolId) !== undefined) return { kind: "tool" };
-        return { kind: "refused", why: toolNotFound(toolId, registry).message };
+        return { kind: "missing", why: toolNotFound(toolId, registry).message };
       }
       const caller = { kind: "conversation", owner: "" } as const;
       const checked = await gate.check({ toolId, args, context: {}, caller });

@@ -112,6 +112,23 @@ export function noted(record: ConversationRecord, text: string): Happened {
   return { record, entries: [{ kind: "note", text }] };
 }
 
+export function unchanged(record: ConversationRecord): Happened {
+  return { record, entries: [] };
+}
+
+/** Looked at unasked, as it was after this message; that it is not looked at so again is all that changes. */
+export function lookedAt(record: ConversationRecord, lastMessage: number): Happened {
+  return { record: { ...record, reviewed: lastMessage }, entries: [] };
+}
+
+export function takenUpAgain(record: ConversationRecord, at: string): Happened {
+  const pending = record.pending ?? newPending(at);
+  return {
+    record: { ...record, updatedAt: at, reviewed: record.lastMessage, pending },
+    entries: [{ kind: "note", text: "Taken up again while nobody waited: something may be left to do here." }],
+  };
+}
+
 export function woken(record: ConversationRecord, at: string): Happened {
   const { snooze, ...rest } = record;
   return {

@@ -2,6 +2,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { ADA, call, createMindWorld, type MindWorld, until } from "../../testing/mind-world.ts";
 import { createScriptedModel, type ScriptedReply } from "../../testing/scripted-model.ts";
 import { MAX_STEPS } from "./choose-next.ts";
+import { MAX_ACTIVE_STEPS } from "./sensitive-loop.ts";
 
 const worlds: MindWorld[] = [];
 afterEach(async () => {
@@ -188,6 +189,15 @@ describe("the sensitive loop", () => {
       { kind: "result", success: false, text: expect.stringContaining("no other open conversation") as string },
       { content: "1" },
     ]);
+  });
+
+  it("takes so many steps at once, one for a conversation, and takes messages all the same", async () => {
+    const { say, model, mind } = await withModel({ kind: "silence" });
+    const ids = await Promise.all(Array.from({ length: MAX_ACTIVE_STEPS + 2 }, (_, n) => say(`Question ${String(n)}`)));
+    await until(async () => expect(model.requests).toHaveLength(MAX_ACTIVE_STEPS));
+    await say("One more thing", { conversationId: ids[0] ?? "" });
+    expect(mind.status()).toMatchObject({ working: MAX_ACTIVE_STEPS, waiting: 2 });
+    expect(model.requests).toHaveLength(MAX_ACTIVE_STEPS);
   });
 
   it("refuses a conversation more than may wait, and takes follow-ups all the same", async () => {

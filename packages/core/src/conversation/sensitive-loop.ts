@@ -18,6 +18,7 @@ import type { ConversationRecord, MindStatus } from "../schema/conversation.ts";
 import type { SubAgent } from "../hub/sub-agent.ts";
 import { createCycleTimes } from "./cycle-times.ts";
 import { createLiveConversations, type Live } from "./live-conversations.ts";
+import { createIdleReview } from "./idle-review.ts";
 import { createNotices } from "./notices.ts";
 import { answered, woken } from "./progress.ts";
 import { createReadiness, type Readiness } from "./readiness.ts";
@@ -26,7 +27,7 @@ import { expectedUnits, type StepDeps, type Stepped, takeStep } from "./take-ste
 import { createTeller, type Teller } from "./teller.ts";
 
 /** Steps under way at once. */
-const MAX_ACTIVE_STEPS = 4;
+export const MAX_ACTIVE_STEPS = 4;
 const MAX_WANTING = 10_000;
 /** Even with nothing due it looks this often: clocks are set, and timers are only so exact. */
 const MAX_REST_MS = 60_000;
@@ -45,6 +46,10 @@ export type SensitiveLoopDeps = StepDeps & {
   readonly owner: string;
   readonly subAgent?: SubAgent;
   readonly energy?: LoopEnergy;
+  /** Whether servers may be searched unasked where no tool fits; never without it. */
+  readonly mayDiscover?: () => boolean;
+  /** After so long with nothing to do, answered conversations are looked at again; 0 for never. */
+  readonly reviewEveryMs?: number;
   /** Conversations that may want something at once; a message for one more is refused. */
   readonly maxWanting?: number;
 };
@@ -66,7 +71,7 @@ export type SensitiveLoop = {
 };
 
 export function createSensitiveLoop(deps: SensitiveLoopDeps): SensitiveLoop {
-  const { conversations, regulator, pool, shelf, health, clock, logger, subAgent } = deps;
+  const { conversations, pool, shelf, health, clock, logger, subAgent } = deps;
   const { maxWanting = MAX_WANTING } = deps;
   const teller = deps.teller ?? createTeller(deps);
   const live = createLiveConversations();
@@ -76,12 +81,14 @@ export function createSensitiveLoop(deps: SensitiveLoopDeps): SensitiveLoop {
   const times = createCycleTimes();
   const { signal: stopped } = stopping;
   const notices = createNotices({ ...deps, signal: stopped, onNoted: changed, onTrouble: notTold });
-  const lead = createSubAgentLead({ subAgent, regulator, energy: deps.energy });
+  const { energy, mayDiscover } = deps;
+  const lead = createSubAgentLead({ ...deps, subAgent, energy, mayDiscover, onFinding: notices.found });
   const readiness = createReadiness({
     ...deps,
     expected: (record, level) => expectedUnits(deps, record, level),
     isRunning: () => isRunning,
   });
+  const review = createIdleReview(deps, { everyMs: deps.reviewEveryMs ?? 0, onTakenUp: notice });
   let stopResting: () => void = () => undefined;
   let wokenAtMs: number | undefined;
   let isRunning = false;
@@ -118,13 +125,7 @@ export function createSensitiveLoop(deps: SensitiveLoopDeps): SensitiveLoop {
       await pool.flush("now");
       await tell();
     },
-    notice: (record) => {
-      const known = live.get(record.id);
-      if (record.ended !== undefined) known?.active?.abort();
-      live.put(record);
-      changed(record);
-      wakeUp();
-    },
+    notice,
     told: tell,
     isFull: () => live.size() >= maxWanting,
     stateOf: (record) => readiness.stateOf(record, live.get(record.id)),
@@ -145,6 +146,15 @@ export function createSensitiveLoop(deps: SensitiveLoopDeps): SensitiveLoop {
       return () => listeners.delete(listener);
     },
   };
+
+  function notice(record: ConversationRecord): void {
+    const known = live.get(record.id);
+    if (record.ended !== undefined) known?.active?.abort();
+    live.put(record);
+    review.busy();
+    changed(record);
+    wakeUp();
+  }
 
   function wakeUp(): void {
     wokenAtMs ??= clock.monotonic();
@@ -168,12 +178,15 @@ export function createSensitiveLoop(deps: SensitiveLoopDeps): SensitiveLoop {
   function cycle(): number {
     const hasSpent = lead.drain();
     for (const one of live.all()) if (readiness.isDue(one)) begin(one, () => wakeSnoozed(one.record.id));
-    void pool.flush(hasSpent ? "now" : "due").then((isWritten) => (isWritten || untold !== undefined ? tell() : undefined));
+    void pool
+      .flush(hasSpent ? "now" : "due")
+      .then((isWritten) => (isWritten || untold !== undefined ? tell() : undefined));
     while (live.working() < MAX_ACTIVE_STEPS) {
       const picked = live.pick(readiness.isReady);
       if (picked === undefined) break;
       begin(picked, (signal) => step(picked, signal));
     }
+    if (live.isIdle() && review.dueInMs() === 0) alongside(review.run(stopping.signal));
     return restFor();
   }
 
@@ -187,8 +200,8 @@ export function createSensitiveLoop(deps: SensitiveLoopDeps): SensitiveLoop {
 
   function restFor(): number {
     const waits = [MAX_REST_MS, ...readiness.waitsMs(live.all())];
-    const flushMs = pool.flushInMs();
-    if (flushMs !== undefined) waits.push(flushMs);
+    const reviewMs = live.isIdle() ? review.dueInMs() : undefined;
+    for (const ms of [pool.flushInMs(), lead.resumesInMs(), reviewMs]) if (ms !== undefined) waits.push(ms);
     if (subAgent?.hasActiveWork() === true || untold !== undefined) waits.push(SUB_AGENT_POLL_MS);
     return Math.max(MIN_REST_MS, Math.ceil(Math.min(...waits)));
   }
@@ -205,10 +218,18 @@ export function createSensitiveLoop(deps: SensitiveLoopDeps): SensitiveLoop {
       )
       .finally(() => {
         one.active = undefined;
-        steps.delete(running);
         live.put(one.record);
-        wakeUp();
+        review.busy();
       });
+    alongside(running);
+  }
+
+  /** Beside the cycles, which go on with what it leaves. */
+  function alongside(work: Promise<void>): void {
+    const running = work.finally(() => {
+      steps.delete(running);
+      wakeUp();
+    });
     steps.add(running);
   }
 
@@ -216,13 +237,18 @@ export function createSensitiveLoop(deps: SensitiveLoopDeps): SensitiveLoop {
     one.isFreed = false;
     // Its session is made by telling its first message.
     if (one.record.choices === 0 && one.record.answers === 0) await tell();
-    const around = { others: othersOf(one.record), news: lead.newsFor(one.record.owner), signal };
-    const stepped: Stepped = await takeStep(deps, one.record, around);
+    const stepped: Stepped = await takeStep(deps, one.record, {
+      others: othersOf(one.record),
+      news: lead.newsFor(one.record.owner),
+      discovers: lead.discovery.isOn(),
+      signal,
+    });
     // A person may have answered in the very moment.
     if (stepped.kind === "waits" && !one.isFreed) one.waiting = stepped.waiting;
     if (stepped.kind === "left" && !signal.aborted) one.notBeforeMs = clock.monotonic() + TROUBLE_PAUSE_MS;
     if (stepped.kind !== "kept" || stepped.record === undefined) return;
     if (stepped.focus !== undefined) live.focus(stepped.focus);
+    if (stepped.unmet !== undefined) lead.discovery.search(stepped.record, stepped.unmet);
     one.record = stepped.record;
     changed(stepped.record);
   }

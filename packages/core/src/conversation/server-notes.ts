@@ -15,7 +15,7 @@ export function createServerNotes(): (change: JsonObject) => string | undefined 
   };
 }
 
-const MAX_FALLEN = 1_000;
+export const MAX_FALLEN = 1_000;
 const UP = new Set(["ready", "degraded"]);
 
 function textOf(value: unknown): string {

@@ -22,7 +22,7 @@ import type { ModelShelf } from "./effort.ts";
 import type { Live } from "./live-conversations.ts";
 import type { ModelHealth } from "./model-health.ts";
 import type { Pool } from "./pool.ts";
-import { answered, carriedOut, type Happened } from "./progress.ts";
+import { answered, carriedOut, type Happened, unchanged } from "./progress.ts";
 import type { RunActions } from "./run-actions.ts";
 
 export type StepDeps = ChooseDeps & {
@@ -39,12 +39,20 @@ export type StepDeps = ChooseDeps & {
 export type Around = {
   readonly others: readonly { readonly conversationId: string; readonly title: string }[];
   readonly news: readonly Json[];
+  /** Servers are searched where no tool fits. */
+  readonly discovers: boolean;
   readonly signal: AbortSignal;
 };
 
 /** What a step came to; `record` as it is kept now. */
 export type Stepped =
-  | { readonly kind: "kept"; readonly record: ConversationRecord | undefined; readonly focus?: string }
+  | {
+      readonly kind: "kept";
+      readonly record: ConversationRecord | undefined;
+      readonly focus?: string;
+      /** What no tool fits. */
+      readonly unmet?: string;
+    }
   /** Its work waits for a person, and needs nothing until then. */
   | { readonly kind: "waits"; readonly waiting: NonNullable<Live["waiting"]> }
   /** The model cannot be asked: everything stays as it is. */
@@ -108,7 +116,6 @@ async function think(
     }
     health.failed(model.id, error);
     // Its time was spent; but that nobody answers must not use up what the answer will need.
-    const unchanged = (now: ConversationRecord): Happened => ({ record: now, entries: [] });
     await pool.commit(record.id, unchanged, { cost: costs(shelf.estimate(model)), signal });
     return { kind: "model_down" };
   }
@@ -118,7 +125,13 @@ async function think(
     shelf.learn(model, cost.units);
   }
   const kept = await pool.commit(record.id, choice.become, { cost, signal });
-  return { kind: "kept", record: kept, ...(choice.focus === undefined ? {} : { focus: choice.focus }) };
+  const { focus, unmet } = choice;
+  return {
+    kind: "kept",
+    record: kept,
+    ...(focus === undefined ? {} : { focus }),
+    ...(unmet === undefined ? {} : { unmet }),
+  };
 }
 
 async function carryOut(

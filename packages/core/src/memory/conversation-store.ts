@@ -98,7 +98,9 @@ export function createMemoryConversationStore(): ConversationStore {
       guard();
       return [...kept.values()]
         .filter(({ record }) => record.ended === undefined && record.updatedAt >= since)
-        .sort((a, b) => (a.record.updatedAt === b.record.updatedAt ? b.n - a.n : a.record.updatedAt < b.record.updatedAt ? 1 : -1))
+        .sort((a, b) =>
+          a.record.updatedAt === b.record.updatedAt ? b.n - a.n : a.record.updatedAt < b.record.updatedAt ? 1 : -1,
+        )
         .slice(0, pageLimit(asked))
         .map(({ record }) => structuredClone(record));
     },

@@ -32,7 +32,12 @@ export type PlannerInput = {
 };
 
 /** A plan, or with nothing to do the question that would help. */
-export type PlannerAnswer = { readonly plan: readonly PlannedAction[]; readonly question?: string };
+export type PlannerAnswer = {
+  readonly plan: readonly PlannedAction[];
+  readonly question?: string;
+  /** There is no tool for what is wanted: more than a question of which one. */
+  readonly nothingFits?: boolean;
+};
 
 /** The injectable strategy of spec 1. */
 export type Planner = (

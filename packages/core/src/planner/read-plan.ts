@@ -12,8 +12,12 @@ export function readPlan(answered: unknown): PlannerAnswer {
   const given = Array.isArray(answered) ? { plan: answered } : answered;
   const parsed = Answer.safeParse(given);
   if (parsed.success) {
-    const { plan, question } = parsed.data;
-    return question === undefined ? { plan } : { plan, question };
+    const { plan, question, nothingFits } = parsed.data;
+    return {
+      plan,
+      ...(question === undefined ? {} : { question }),
+      ...(nothingFits === undefined ? {} : { nothingFits }),
+    };
   }
   const issues = parsed.error.issues.map(({ path, code, message }) => ({ path: pointerTo(path), code, message }));
   const [first] = issues;
@@ -24,4 +28,8 @@ export function readPlan(answered: unknown): PlannerAnswer {
 /** Models leave `args` out when there are none. */
 export const ActionDraft = PlannedAction.extend({ args: PlannedAction.shape.args.default({}) });
 
-const Answer = z.object({ plan: z.array(ActionDraft), question: z.string().optional() });
+const Answer = z.object({
+  plan: z.array(ActionDraft),
+  question: z.string().optional(),
+  nothingFits: z.boolean().optional(),
+});

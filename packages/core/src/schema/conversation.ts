@@ -98,6 +98,8 @@ export const ConversationRecord = z.object({
   energySpent: z.number(),
   energyBudget: z.number().exactOptional(),
   thoughts: z.array(Thought),
+  /** The last message as it was when this was looked at again, unasked. */
+  reviewed: z.int().exactOptional(),
   pending: Pending.exactOptional(),
   work: Work.exactOptional(),
   awaitsEnergy: z.number().exactOptional(),
@@ -145,6 +147,7 @@ export const Conversation = ConversationRecord.omit({
   work: true,
   pending: true,
   lastMessage: true,
+  reviewed: true,
 }).extend({
   state: ConversationState,
   budgetStatus: BudgetStatus.exactOptional(),

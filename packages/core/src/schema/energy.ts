@@ -3,7 +3,7 @@ import { z } from "zod";
 export const EnergyStatus = z.enum(["high", "medium", "low", "urgent"]);
 export type EnergyStatus = z.infer<typeof EnergyStatus>;
 
-export const EnergyCause = z.enum(["tool", "model", "subagent", "replenish", "adjustment"]);
+export const EnergyCause = z.enum(["tool", "model", "subagent", "review", "replenish", "adjustment"]);
 export type EnergyCause = z.infer<typeof EnergyCause>;
 
 /** One line of the energy ledger. Spends are positive, replenishment is negative. */

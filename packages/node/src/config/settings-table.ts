@@ -216,6 +216,12 @@ export const SETTINGS = {
     fallback: 20,
     description: "from this level on it goes on",
   }),
+  idleReview: setting(decimal(0, 1_440), {
+    env: "ERGON_IDLE_REVIEW",
+    group: "energy",
+    fallback: 0,
+    description: "minutes of leisure after which a model looks at answered conversations again; 0 for never",
+  }),
   energyLow: setting(choice("pause", "finish", "cancel"), {
     env: "ERGON_ENERGY_LOW",
     group: "energy",
@@ -255,7 +261,7 @@ export const SETTINGS = {
     env: "MCP_AUTO_DISCOVERY",
     group: "hub",
     fallback: false,
-    description: "search the registry unasked when no tool fits (not yet)",
+    description: "search the registry unasked when no tool fits",
   }),
   mcpToolApproval: setting(flag(), {
     env: "MCP_TOOL_APPROVAL",

@@ -27,7 +27,8 @@ const NAMED = 3;
 
 export type ChosenTools =
   | { readonly kind: "tools"; readonly tools: readonly RankedTool[] }
-  | { readonly kind: "unsure"; readonly question: string };
+  /** `nothingFits`: nothing of the message speaks for any tool. */
+  | { readonly kind: "unsure"; readonly question: string; readonly nothingFits: boolean };
 
 /** The best tool for each thing that the message asks; what was recommended and fits comes first. */
 export async function chooseTools(
@@ -48,10 +49,12 @@ export async function chooseTools(
   const whole = await rank(text);
   input.note.ranking?.(whole.map(({ tool }) => tool.id));
   const [best, next] = whole;
-  if (best === undefined) return { kind: "unsure", question: "There is no tool here that could help." };
+  if (best === undefined)
+    return { kind: "unsure", question: "There is no tool here that could help.", nothingFits: true };
   const ahead = best.score >= (next?.score ?? 0) * AHEAD;
   const enough = best.isGiven === true ? GIVEN_SCORE : MIN_SCORE;
-  if (best.score < SURE_SCORE && !(ahead && best.score >= enough)) return { kind: "unsure", question: askWhich(whole) };
+  if (best.score < SURE_SCORE && !(ahead && best.score >= enough))
+    return { kind: "unsure", question: askWhich(whole), nothingFits: best.score < MIN_SCORE };
 
   const picked = new Map<string, RankedTool>([[best.tool.id, best]]);
   const clauses = clausesOf(text);

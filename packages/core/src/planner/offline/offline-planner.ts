@@ -27,7 +27,10 @@ export function createOfflinePlanner({ embedder, entities = async () => [] }: Of
     const tools = input.tools.filter(({ id }) => id !== FINALIZE_TOOL);
     const known = await knownEntities(entities, input, await candidates(ranker, input, tools));
     const chosen = await chooseTools(ranker, input, tools, known);
-    if (chosen.kind === "unsure") return { plan: [], question: chosen.question };
+    if (chosen.kind === "unsure") {
+      const { question, nothingFits } = chosen;
+      return { plan: [], question, ...(nothingFits ? { nothingFits } : {}) };
+    }
     const mentions = mentionsFor(input, known);
     const ordered = inPathwayOrder(chosen.tools);
     return await settled(await Promise.all(ordered.map((one) => draftAction(one, input, mentions))), input);

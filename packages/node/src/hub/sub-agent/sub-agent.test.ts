@@ -325,7 +325,12 @@ describe("the sub-agent", { timeout: 120_000 }, () => {
     "is cancelled while it tries a new server with %s, and leaves nothing behind",
     async () => {
       offer();
-      await registries.addPackage({ name: PACKAGE, version: "1.0.0", mcpName: NOTES, program: "setInterval(() => {}, 1000)" });
+      await registries.addPackage({
+        name: PACKAGE,
+        version: "1.0.0",
+        mcpName: NOTES,
+        program: "setInterval(() => {}, 1000)",
+      });
       agent.start();
       const id = await agent.sendRequest(request("add_server", { serverName: NOTES }));
       await vi.waitFor(() => expect(agent.getStatus(id)?.progress).toBe(60), SLOW);
@@ -344,7 +349,10 @@ describe("the sub-agent", { timeout: 120_000 }, () => {
     const dying = join(import.meta.dirname, "dying.fixture.ts");
     const died = await new Promise<NodeJS.Signals | null>((resolve) => {
       const env = { ...process.env, HOME: folder, npm_config_registry: registries.url };
-      const child = spawn(process.execPath, [dying, folder, registries.url, id, NOTES, moment], { env, stdio: "ignore" });
+      const child = spawn(process.execPath, [dying, folder, registries.url, id, NOTES, moment], {
+        env,
+        stdio: "ignore",
+      });
       child.once("exit", (_, signal) => resolve(signal));
     });
     expect(died).toBe("SIGKILL");
