@@ -26,7 +26,7 @@ import { readChoice } from "./read-choice.ts";
 /** With all its energy it looks at this many; with less, at fewer. */
 export const MAX_REVIEWED = 20;
 /** Below this level people's next questions come first. */
-export const LEAST_LEVEL = 60;
+const LEAST_LEVEL = 60;
 /** Open conversations among which those are found. */
 const MAX_LOOKED_THROUGH = 500;
 const ENTRIES_SHOWN = 6;

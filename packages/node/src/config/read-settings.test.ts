@@ -183,6 +183,7 @@ it("knows every name that is public", () => {
       "OAUTH_ISSUER",
       "LOG",
       "FSYNC",
+      "IDLE_REVIEW",
     ].map((name) => `ERGON_${name}`),
   ];
   const known = Object.values(SETTINGS).map((setting) => setting.env);
