@@ -13,7 +13,7 @@ describe("core's tests under Deno", () => {
   it("fail when an expectation, a deadline or a beforeAll hook fails", () => {
     const { failures, ...counts } = runUnderDeno([fixture("failing")], "hide");
     expect(counts).toEqual({ passed: 0, failed: 6, skipped: [] });
-    expect(failures).toEqual(Array.from({ length: 6 }, () => expect.stringContaining("(Deno)")));
+    expect(failures).toEqual(Array.from({ length: 6 }, () => expect.stringContaining("(Deno)") as string));
   });
 
   it("fail when a file does not even load", () => {
