@@ -79,6 +79,8 @@ type Addition = {
 };
 
 const TEXT = { type: "string", minLength: 1, maxLength: 1_000 } as const;
+/** One word: nobody's sentence is taken for one. */
+const REQUEST_ID = { ...TEXT, pattern: "^\\S+$", description: "the id that the request was answered with" } as const;
 
 /** As registries and MCP clients show them. */
 export const SUB_AGENT_TOOL_DEFINITIONS = {
@@ -107,7 +109,7 @@ export const SUB_AGENT_TOOL_DEFINITIONS = {
     description: "Tells how far a request to the sub-agent is, and what came of it.",
     parameters: {
       type: "object",
-      properties: { requestId: TEXT },
+      properties: { requestId: REQUEST_ID },
       required: ["requestId"],
       additionalProperties: false,
     },
@@ -119,7 +121,7 @@ export const SUB_AGENT_TOOL_DEFINITIONS = {
     description: "Cancels a request to the sub-agent; what was installed for it is removed.",
     parameters: {
       type: "object",
-      properties: { requestId: TEXT, reason: TEXT },
+      properties: { requestId: REQUEST_ID, reason: TEXT },
       required: ["requestId", "reason"],
       additionalProperties: false,
     },
