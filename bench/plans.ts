@@ -24,6 +24,7 @@ type Named = ChildOptions & { readonly name: string; readonly isPeer: boolean };
 const CONTENDERS: readonly Named[] = [
   { name: "Ergon", isPeer: false, file: "ergon" },
   { name: "Ergon, ERGON_FSYNC=always", isPeer: false, file: "ergon", env: { ERGON_FSYNC: "always" } },
+  { name: "Ergon, steps that change things", isPeer: false, file: "ergon", env: { BENCH_EFFECTS: "idempotent" } },
   {
     name: "LangGraph.js 1.4.18 + SqliteSaver 1.0.4",
     isPeer: true,
@@ -134,6 +135,7 @@ function reportOf(entrants: readonly Entrant[]): Report {
       `steps/s: plans of ${String(PLAN_STEPS)} steps, one after the other in each session; median of ${String(RATE_ROUNDS)} interleaved rounds of ${String(RATE_MS)} ms, slowest and fastest in brackets. Each contender in a process of its own, warmed up before.`,
       "ms/step: one plan alone, from its start to its end; median of up to 5, 3 and 3 rounds. A run that was cut at its time limit is marked with the step it reached.",
       "last 1,000 : first is the cost of the last thousand steps of a run of 10,000 over that of the thousand after the hundredth.",
+      "A step that does nothing may be repeated after a crash, so those of one turn of the event loop share a commit; a step that changes things waits until its own intent is stored.",
       "Peers as they set themselves up. LangGraph.js with durability sync, under the machine's own Node; plans over 20 steps are one node that goes round. openworkflow refuses more than 1,000 steps.",
     ],
   };
@@ -145,9 +147,9 @@ function comparisons(entrants: readonly Entrant[]): string[] {
   const at = ({ rates }: Entrant, sessions: number): number => median(rates.get(sessions) ?? []);
   const best = (sessions: number, among: readonly Entrant[]): Entrant | undefined =>
     among.filter((peer) => at(peer, sessions) > 0).toSorted((a, b) => at(b, sessions) - at(a, sessions))[0];
-  const [byDefault, always] = entrants;
+  const [byDefault, always, changing] = entrants;
   const lines: string[] = [];
-  const compare = (own: Entrant | undefined, sessions: number, aim: number): void => {
+  const compare = (own: Entrant | undefined, sessions: number, aim?: number): void => {
     const peer = best(sessions, peers);
     if (own === undefined || peer === undefined) return;
     const times = (other: Entrant): string => `${(at(own, sessions) / at(other, sessions)).toFixed(1)} times`;
@@ -158,13 +160,14 @@ function comparisons(entrants: readonly Entrant[]): string[] {
     const alike =
       synced === undefined || synced === peer ? "" : `; ${times(synced)} ${synced.name}, the best that syncs`;
     lines.push(
-      `${own.name} at ${String(sessions)}: ${times(peer)} the best peer, ${peer.name} (aim ${String(aim)})${alike}.`,
+      `${own.name} at ${String(sessions)}: ${times(peer)} the best peer, ${peer.name}${aim === undefined ? "" : ` (aim ${String(aim)})`}${alike}.`,
     );
   };
   compare(always, 32, 10);
   compare(byDefault, 1, 10);
   compare(always, 1, 5);
   compare(byDefault, 32, 10);
+  for (const sessions of SESSIONS) compare(changing, sessions);
   return lines;
 }
 

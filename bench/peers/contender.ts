@@ -3,8 +3,8 @@ export type Contender = {
   /** Its database's `synchronous` setting, as the database itself says it where it can be asked. */
   readonly synchronous: () => Promise<string>;
   /**
-   * Runs one plan of this many steps to its end, while up to `sessions` run. Every step calls `stepped`, and is stored
-   * before the next begins.
+   * Runs one plan of this many steps to its end, while up to `sessions` run. Every step calls `stepped`, and all are
+   * stored when it resolves.
    */
   readonly run: (steps: number, sessions: number) => Promise<void>;
   /** How many steps its database holds as done. */

@@ -12,15 +12,16 @@ import {
 import { openFileBlobStore, openSqliteStateStore } from "@ergon/node";
 import type { OpenContender } from "./contender.ts";
 
-/** Ergon as `compose.ts` puts it together; `ERGON_FSYNC` as its users set it. */
+/** Ergon as `compose.ts` puts it together; `ERGON_FSYNC` as its users set it. `BENCH_EFFECTS` says what the step is. */
 export const open: OpenContender = async ({ folder, stepped }) => {
   const fsync = process.env["ERGON_FSYNC"] === "always" ? "always" : "effects";
+  const effects = process.env["BENCH_EFFECTS"] === "idempotent" ? "idempotent" : "pure";
   const store = openSqliteStateStore({ path: join(folder, "state.db") });
   const blobs = openFileBlobStore({ folder: join(folder, "blobs") });
   const clock = createSystemClock();
   const registry = new ToolRegistry();
   registry.register({
-    definition: { id: "bench::nothing", description: "Does nothing.", parameters: { type: "object" } },
+    definition: { id: "bench::nothing", description: "Does nothing.", parameters: { type: "object" }, effects },
     implementation: async () => {
       stepped();
       return null;

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { callStep, planOf } from "../../testing/engine/engine-world.ts";
+import { madeOf } from "../../testing/state-store/made.ts";
 import { createMemoryApprovalStore } from "../memory/approval-store.ts";
 import { createMemoryStateStore } from "../memory/state-store.ts";
 import { createSimulatedClock } from "../../testing/simulated-clock.ts";
@@ -305,7 +306,8 @@ describe("an approved tool that its server changes", () => {
     let changeOnce = true;
     const racing = {
       ...store,
-      commit: async (commit: Parameters<typeof store.commit>[0]) => {
+      commit: async (source: Parameters<typeof store.commit>[0]) => {
+        const commit = madeOf(source);
         // The commit that announces the call is where everything has been checked.
         if (changeOnce && commit.journal?.some(({ kind }) => kind === "start") === true) {
           changeOnce = false;
@@ -447,7 +449,8 @@ describe("the process that ends", () => {
     let lost = true;
     const mortal = {
       ...store,
-      commit: async (commit: Parameters<typeof store.commit>[0]) => {
+      commit: async (source: Parameters<typeof store.commit>[0]) => {
+        const commit = madeOf(source);
         if (lost && commit.events?.some(({ type }) => type === "approval-requested") === true)
           return Promise.withResolvers<never>().promise;
         return store.commit(commit);

@@ -37,6 +37,41 @@ describe("the commit queue", () => {
     await queue.commit(sized(100));
   });
 
+  it("asks for a commit that is a function when its batch is handed over, so that it can grow until then (S10)", async () => {
+    const { queue, batches } = openQueue();
+    let seq = 1;
+    const made = queue.commit(() => ({ ...named("late"), cursor: { name: "late", seq } }));
+    seq = 2;
+    await made;
+    expect(batches).toMatchObject([[{ cursor: { seq: 2 } }]]);
+  });
+
+  it("refuses a commit that cannot be made, and no other of its turn", async () => {
+    const { queue, batches } = openQueue();
+    const outcomes = await Promise.allSettled([
+      queue.commit(named("good")),
+      queue.commit(() => ({ ...named("bad"), owner: "\ud800" })),
+      queue.commit(() => named("good, too")),
+    ]);
+    expect(outcomes.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
+    expect(outcomes[1]).toMatchObject({ reason: { code: "commit_invalid" } });
+    expect(batches.map((batch) => batch.length)).toEqual([2]);
+  });
+
+  it("hands over no more text of functions at once than a transaction may take, and asks each once", async () => {
+    const { queue, batches } = openQueue();
+    let asked = 0;
+    const half = MAX_BATCH_CHARS / 2;
+    const late = (chars: number): Promise<unknown> =>
+      queue.commit(() => {
+        asked++;
+        return sized(chars);
+      });
+    await Promise.all([half, half, 100].map(late));
+    expect(batches.map((batch) => batch.length)).toEqual([2, 1]);
+    expect(asked).toBe(3);
+  });
+
   it("gives each commit its own outcome", async () => {
     const { queue } = openQueue((rows) =>
       rows.cursor?.name === "bad" ? refuse.unknownSession("s") : { version: 7, lastSeq: 0 },

@@ -1,6 +1,6 @@
-import type { ErgonError } from "../errors/ergon-error.ts";
+import { toErgonError, type ErgonError } from "../errors/ergon-error.ts";
 import type { Logger } from "../ports/logger.ts";
-import type { Commit, CommitReceipt } from "../ports/state-store.ts";
+import type { Commit, CommitReceipt, CommitSource } from "../ports/state-store.ts";
 import type { StoredEvent } from "../schema/event.ts";
 import { commitRows, type CommitRows } from "./commit-rows.ts";
 import { createMarks } from "./session-marks.ts";
@@ -30,7 +30,7 @@ export type BatchOutcome = {
 };
 
 export type CommitQueue = {
-  readonly commit: (commit: Commit) => Promise<CommitReceipt>;
+  readonly commit: (commit: CommitSource) => Promise<CommitReceipt>;
   /** Another number after each batch that has a commit of this session. */
   readonly changes: (sessionId: string) => number;
   readonly watch: (listener: (events: readonly StoredEvent[]) => void) => () => void;
@@ -61,8 +61,12 @@ export function createCommitQueue({ apply, sync, atTurnEnd, logger }: CommitQueu
 
   function flush(): void {
     scheduled = false;
-    if (waiting.length === 0) return;
     const batch = takeBatch();
+    if (batch.length > 0) hand(batch);
+    schedule();
+  }
+
+  function hand(batch: readonly Made[]): void {
     const { receipts, events } = apply(batch.map(({ rows }) => rows));
     for (const { rows } of batch) marks.change(rows.sessionId);
     if (events.length > 0) tell(events);
@@ -72,21 +76,37 @@ export function createCommitQueue({ apply, sync, atTurnEnd, logger }: CommitQueu
       if (receipt === undefined || receipt instanceof Error) reject(receipt ?? refuse.closed());
       else resolve(synced !== undefined && rows.durable ? synced.then(() => receipt) : receipt);
     }
-    schedule();
   }
 
-  function takeBatch(): readonly Waiting[] {
+  function takeBatch(): readonly Made[] {
+    const batch: Made[] = [];
     let end = 0;
     let taken = 0;
-    while (end < waiting.length && end < MAX_BATCH_COMMITS) {
-      taken += waiting[end]?.rows.chars ?? 0;
-      if (end > 0 && taken > MAX_BATCH_CHARS) break;
+    for (const commit of waiting) {
+      const made = isMade(commit) ? commit : make(commit);
+      if (made !== undefined) {
+        if (batch.length === MAX_BATCH_COMMITS || (batch.length > 0 && taken + made.rows.chars > MAX_BATCH_CHARS)) {
+          waiting[end] = made;
+          break;
+        }
+        taken += made.rows.chars;
+        batch.push(made);
+      }
       end += 1;
     }
-    const batch = end === waiting.length ? waiting : waiting.slice(0, end);
     waiting = end === waiting.length ? [] : waiting.slice(end);
-    for (const { rows } of batch) chars -= rows.chars;
+    for (const { rows, isCounted } of batch) if (isCounted) chars -= rows.chars;
     return batch;
+  }
+
+  /** Undefined when nothing can be made of it; whoever waits has been told then. */
+  function make({ source, resolve, reject }: ToMake): Made | undefined {
+    try {
+      return { rows: commitRows(source()), isCounted: false, resolve, reject };
+    } catch (thrown) {
+      reject(toErgonError(thrown, "commit_invalid"));
+      return undefined;
+    }
   }
 
   function schedule(): void {
@@ -110,10 +130,14 @@ export function createCommitQueue({ apply, sync, atTurnEnd, logger }: CommitQueu
       new Promise<CommitReceipt>((resolve, reject) => {
         if (closed) throw refuse.closed();
         if (waiting.length >= MAX_QUEUED_COMMITS) throw refuse.queueFull(`${String(MAX_QUEUED_COMMITS)} commits`);
-        const rows = commitRows(commit);
-        if (chars + rows.chars > MAX_QUEUED_CHARS) throw refuse.queueFull(`${String(chars)} characters of commits`);
-        chars += rows.chars;
-        waiting.push({ rows, resolve, reject });
+        if (typeof commit === "function") {
+          waiting.push({ source: commit, resolve, reject });
+        } else {
+          const rows = commitRows(commit);
+          if (chars + rows.chars > MAX_QUEUED_CHARS) throw refuse.queueFull(`${String(chars)} characters of commits`);
+          chars += rows.chars;
+          waiting.push({ rows, isCounted: true, resolve, reject });
+        }
         schedule();
       }),
     watch: (listener) => {
@@ -135,8 +159,15 @@ export function createCommitQueue({ apply, sync, atTurnEnd, logger }: CommitQueu
   };
 }
 
-type Waiting = {
-  readonly rows: CommitRows;
+type Promised = {
   readonly resolve: (receipt: CommitReceipt | Promise<CommitReceipt>) => void;
   readonly reject: (error: ErgonError) => void;
 };
+/** `isCounted`: among the characters that may wait. What is made late is its maker's until then, who has a bound of their own. */
+type Made = Promised & { readonly rows: CommitRows; readonly isCounted: boolean };
+type ToMake = Promised & { readonly source: () => Commit };
+type Waiting = Made | ToMake;
+
+function isMade(commit: Waiting): commit is Made {
+  return "rows" in commit;
+}

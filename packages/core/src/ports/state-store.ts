@@ -24,6 +24,8 @@ import type { Effects } from "../schema/tool.ts";
  * S8  A commit names a session that exists, or creates it, or names none (""): then it may write only what belongs to
  *     no session. Any other is refused with `session_not_found`.
  * S9  What can be read of a session stays as it is while `changes` gives the same number.
+ * S10 A commit that is given as a function is asked for when its transaction begins, and not before: until then whoever
+ *     makes it may go on adding to it.
  *
  * `ord` is a position in a session's story: a string that sorts bytewise in the order in which history reads.
  * Positions inside a branch or a loop turn begin with that branch's own prefix, its `scope`; the root scope is "".
@@ -124,6 +126,9 @@ export type Commit = {
   readonly durable?: boolean;
 };
 
+/** A commit, or what will make it (S10). Whoever is asked twice gives the same one. */
+export type CommitSource = Commit | (() => Commit);
+
 /** The session's version now (each write of the session adds 1), and the highest event number so far. */
 export type CommitReceipt = { readonly version: Version; readonly lastSeq: number };
 
@@ -166,7 +171,7 @@ export type EnergyTotals = { readonly units: number; readonly rows: number };
 export const MAX_PAGE_ROWS = 1_000;
 
 export type StateStore = {
-  commit(commit: Commit): Promise<CommitReceipt>;
+  commit(commit: CommitSource): Promise<CommitReceipt>;
   /** Waits for the disk (S2). Those who go on meanwhile share the wait with others. */
   sync(): Promise<void>;
 

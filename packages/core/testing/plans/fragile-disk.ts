@@ -1,4 +1,5 @@
 import { createMemoryStateStore } from "../../src/memory/state-store.ts";
+import { madeOf } from "../state-store/made.ts";
 import type { Commit, StateStore } from "../../src/ports/state-store.ts";
 
 export type FragileDisk = {
@@ -28,7 +29,8 @@ export function createFragileDisk(): FragileDisk {
       }
       return {
         ...store,
-        commit: async (commit) => {
+        commit: async (source) => {
+          const commit = madeOf(source);
           const receipt = await store.commit(commit);
           commits.push(commit);
           if (commit.durable === true) await sync();

@@ -16,7 +16,7 @@ import { placedWaits, type PlacedWait } from "../../src/plans/engine/waits.ts";
 import { visitPath, type Cursor } from "../../src/plans/frames.ts";
 import { indexPlan } from "../../src/plans/interpreter.ts";
 import { decodePosition } from "../../src/plans/ord.ts";
-import type { SessionRecord } from "../../src/ports/state-store.ts";
+import type { Commit, SessionRecord } from "../../src/ports/state-store.ts";
 import type { Json, JsonObject } from "../../src/schema/json.ts";
 import type { AgenticPlan } from "../../src/schema/plan.ts";
 import type { SessionView } from "../../src/ports/engine.ts";
@@ -26,7 +26,7 @@ import { allowAll, type ToolPolicy } from "../../src/tools/policy.ts";
 import { ToolRegistry } from "../../src/tools/registry.ts";
 import { createSimulatedClock } from "../simulated-clock.ts";
 import { createChoice } from "./choice.ts";
-import { createMortalStore } from "./mortal-store.ts";
+import { createMortalStore, type Fate } from "./mortal-store.ts";
 import { createFragileDisk } from "./fragile-disk.ts";
 import type { CallAnswer, World } from "./world.ts";
 
@@ -43,12 +43,16 @@ export type Simulation = {
   readonly crashes: "none" | "process" | "power";
   /** Every call that is not pure waits for a person's yes; the process may also die between the yes and the session. */
   readonly approvals?: boolean;
+  /** The store takes commits when it likes to, so that runs are ahead of it. Such a world must answer by position alone. */
+  readonly slowStore?: boolean;
   /** Afterwards fork it from every top-level step that it reached. */
   readonly forks?: boolean;
 };
 
 export type SimulatedRun = SessionView & {
   readonly crashes: number;
+  /** How many commits had the ends of several calls. */
+  readonly gathered: number;
   /** How many questions people were asked. */
   readonly questions: number;
   /** How often each call was made, by idempotency key. */
@@ -56,6 +60,17 @@ export type SimulatedRun = SessionView & {
   /** What the forks came to, by the step that they began with. */
   readonly forks: ReadonlyMap<string, SessionView>;
 };
+
+/** A world whose calls never fail and depend on where they are made alone: a run that is ahead of its store knows no more. */
+export function byPosition(world: World): World {
+  return {
+    ...world,
+    call: (question) => {
+      const answer = world.call({ ...question, stepId: "", attempt: 1 });
+      return "error" in answer ? { output: answer.error.message } : answer;
+    },
+  };
+}
 
 /** The test tools have the four classes of effects between them. */
 export const TOOL_EFFECTS: Readonly<Record<string, Effects>> = {
@@ -89,6 +104,8 @@ const MAX_LIVES = 20_000;
 /** One in so many answers is the last thing that its process does. */
 const ANSWERS_PER_DEATH = 3;
 const MAX_MOVES = 200_000;
+/** One in so many moves is a slow store's, while calls are under way. */
+const MOVES_PER_TAKE = 6;
 /** One in so many commits is the last before the power goes; ever fewer, for what is never synced begins from afar. */
 const COMMITS_PER_POWER_LOSS = 4;
 /** Turns of the event loop after which everything has happened that needs nothing from outside. */
@@ -104,7 +121,9 @@ export async function simulate(simulation: Simulation): Promise<SimulatedRun> {
   const calls = new Map<string, { readonly toolId: string; count: number }>();
   const indexed = indexPlan(plan);
   let under: Call[] = [];
+  let toTake: (() => void)[] = [];
   let crashes = 0;
+  let gathered = 0;
   const acknowledged = new Set<string>();
   const registry = worldTools((call) => {
     const seen = calls.get(call.key) ?? { toolId: call.toolId, count: 0 };
@@ -129,7 +148,7 @@ export async function simulate(simulation: Simulation): Promise<SimulatedRun> {
     if (forked !== undefined) forks.set(id, forked);
   }
   const { items } = await approvalStore.list({ limit: MAX_MOVES });
-  return { ...view, crashes, questions: items.length, calls, forks };
+  return { ...view, crashes, gathered, questions: items.length, calls, forks };
 
   /** Runs one session to its end, through as many lives as it takes. */
   async function drive(sessionId: string, start: Start): Promise<SessionView> {
@@ -142,14 +161,21 @@ export async function simulate(simulation: Simulation): Promise<SimulatedRun> {
 
   async function oneLife(sessionId: string, start: Start): Promise<SessionView | undefined> {
     under = [];
+    toTake = [];
     let dead = false;
     if (simulation.crashes === "power") store = await disk.restart();
-    const mortal = createMortalStore(store, (commit) => {
+    const fateOf = (commit: Commit): Fate => {
+      if ((commit.journal ?? []).filter(({ kind }) => kind === "finish").length > 1) gathered++;
       if (simulation.crashes === "none" || commit.session === undefined) return "written";
       if (simulation.crashes === "power" && choice.below(COMMITS_PER_POWER_LOSS + 2 * crashes) > 0) return "written";
       dead = true;
       return crashes++ % 2 === 0 && simulation.crashes === "process" ? "lost" : "written-and-dead";
-    });
+    };
+    const turn = (): Promise<void> =>
+      new Promise((take) => {
+        toTake.push(take);
+      });
+    const mortal = createMortalStore(store, fateOf, simulation.slowStore === true ? turn : undefined);
     const engine = createEngine({
       ...shared,
       store: mortal,
@@ -187,7 +213,11 @@ export async function simulate(simulation: Simulation): Promise<SimulatedRun> {
       for (let turn = 0; turn < QUIET_TURNS[simulation.crashes]; turn++) await quiet();
       if (isDead()) return undefined;
       if (failure !== undefined) throw failure.thrown;
-      if (asked > 0) continue;
+      if (toTake.length > 0 && (under.length === 0 || choice.below(MOVES_PER_TAKE) === 0)) {
+        toTake.shift()?.();
+        continue;
+      }
+      if (asked > 0 && (simulation.slowStore !== true || under.length === 0)) continue;
       const record = await store.readSession(sessionId);
       const frames = (record?.frames ?? null) as unknown as Cursor | null;
       const next = under.splice(choice.below(Math.max(1, under.length)), 1)[0];

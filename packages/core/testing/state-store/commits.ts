@@ -102,6 +102,14 @@ export function commitRules(open: OpenStore): void {
       expect(events.map(({ data }) => data["n"])).toEqual(Array.from({ length: 49 }, (_, n) => n + 1));
     });
 
+    it("S10: is asked for late when it is a function, and holds what came to it until then", async () => {
+      const { store } = await open();
+      const events = [event({ n: 1 })];
+      const made = store.commit(() => creation("s", { events }));
+      events.push(event({ n: 2 }));
+      expect(await made).toEqual({ version: 1, lastSeq: 2 });
+    });
+
     it("S5: gives events numbers that grow without reuse, also after refused ones", async () => {
       const { store, reopen } = await open();
       expect(await store.lastEventSeq()).toBe(0);

@@ -5,7 +5,7 @@ import { createBlobCache } from "./blob-cache.ts";
 import { createEngine } from "./engine.ts";
 import { silentLogger } from "../../memory/logger.ts";
 import { MAX_WAIT_MESSAGE } from "./evaluate-step.ts";
-import { MAX_COMMITS_AHEAD, MAX_COMMITS_UNWRITTEN, MAX_TRANSITIONS_PER_COMMIT } from "./run.ts";
+import { MAX_STEPS_AHEAD, MAX_STEPS_UNWRITTEN, MAX_TRANSITIONS_PER_COMMIT } from "./run.ts";
 import { createRunPool, PLAN_CACHE_SIZE, RECOVERY_PARALLEL } from "./run-pool.ts";
 import { HISTORY_PAGE } from "./session-reader.ts";
 
@@ -104,7 +104,7 @@ describe("the engine's bounds", () => {
     const store = { ...world.store, sync: () => disk.promise };
     const plans = { get: () => undefined, ids: () => [] };
     const engine = createEngine({ ...world, store, plans, logger: silentLogger, fsyncEveryStep: true });
-    const ids = Array.from({ length: 2 * MAX_COMMITS_AHEAD }, (_, n) => `t${String(n)}`);
+    const ids = Array.from({ length: 2 * MAX_STEPS_AHEAD }, (_, n) => `t${String(n)}`);
     const plan = planOf(
       "chain",
       ids.map((id, n) => ({ ...callStep(id, "probe::echo", { value: n }), nextStepId: ids[n + 1] })),
@@ -114,9 +114,9 @@ describe("the engine's bounds", () => {
       told = true;
     });
     const commits = async (): Promise<number> => (await world.store.readSession("s"))?.version ?? 0;
-    while ((await commits()) < MAX_COMMITS_AHEAD) await world.clock.sleep(1);
+    while ((await commits()) < MAX_STEPS_AHEAD) await world.clock.sleep(1);
     await world.clock.sleep(20);
-    expect(await commits()).toBe(MAX_COMMITS_AHEAD);
+    expect(await commits()).toBe(MAX_STEPS_AHEAD);
     expect(told).toBe(false);
     disk.resolve();
     await started;
@@ -125,8 +125,8 @@ describe("the engine's bounds", () => {
   });
 
   it.each([
-    { effects: "pure", begun: MAX_COMMITS_UNWRITTEN },
-    { effects: "read", begun: MAX_COMMITS_UNWRITTEN },
+    { effects: "pure", begun: MAX_STEPS_UNWRITTEN },
+    { effects: "read", begun: MAX_STEPS_UNWRITTEN },
     { effects: "idempotent", begun: 1 },
     { effects: "once", begun: 1 },
   ] as const)("begins $begun $effects calls while the store writes (E1)", async ({ effects, begun }) => {
@@ -144,7 +144,7 @@ describe("the engine's bounds", () => {
     };
     const plans = { get: () => undefined, ids: () => [] };
     const engine = createEngine({ ...world, store: { ...world.store, commit }, plans, logger: silentLogger });
-    const ids = Array.from({ length: 3 * MAX_COMMITS_UNWRITTEN }, (_, n) => `t${String(n)}`);
+    const ids = Array.from({ length: 3 * MAX_STEPS_UNWRITTEN }, (_, n) => `t${String(n)}`);
     const plan = planOf(
       "chain",
       ids.map((id, n) => ({ ...callStep(id, "count::call"), nextStepId: ids[n + 1] })),

@@ -6,7 +6,8 @@ import type { Effect, RunEnd } from "../transition.ts";
 
 /** One commit in the making, and what may begin once it is written. */
 export type Draft = {
-  readonly at: string;
+  /** When the newest of it happened. */
+  at: string;
   readonly context: ContextWrite[];
   /** Scopes whose branches have joined. */
   readonly dropScopes: string[];
@@ -14,12 +15,15 @@ export type Draft = {
   readonly energy: EnergyRow[];
   readonly blobs: BlobRow[];
   readonly events: NewEvent[];
-  readonly launches: Effect[];
+  launches: Effect[];
   /** Whoever waits is told once the commit is on the disk. */
   readonly acknowledge: ((onDisk: Promise<void>) => void)[];
   changed: boolean;
-  /** It holds as many transitions as one commit may. */
-  full: boolean;
+  /** The store has it: what happens now belongs to the next. */
+  taken: boolean;
+  transitions: number;
+  /** How often what had arrived was taken in and the run went on without waiting. */
+  steps: number;
   /** What follows begins only when the commit is on the disk. */
   durable: boolean;
   /** Somebody outside is told of it when it is on the disk; what follows need not wait for that. */
@@ -27,9 +31,9 @@ export type Draft = {
   end: RunEnd | { readonly status: "cancelled" } | undefined;
 };
 
-export function newDraft(at: string): Draft {
+export function newDraft(): Draft {
   return {
-    at,
+    at: "",
     context: [],
     dropScopes: [],
     journal: [],
@@ -39,7 +43,9 @@ export function newDraft(at: string): Draft {
     launches: [],
     acknowledge: [],
     changed: false,
-    full: false,
+    taken: false,
+    transitions: 0,
+    steps: 0,
     durable: false,
     told: false,
     end: undefined,

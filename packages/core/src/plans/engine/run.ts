@@ -5,7 +5,8 @@
  * orders them.
  *
  * E1  What a completion changes is committed before any effect that follows from it begins, unless nothing in the world
- *     could tell: calls that change nothing begin while the commit is on its way.
+ *     could tell: calls that change nothing begin while the commit is on its way, and what comes of them before the
+ *     store takes it is part of it.
  * E2  The end of one step and the start of the next are one commit, unless something had to be loaded in between.
  * E3  A call's intent is in the journal before the tool is called; on the disk when its effects are `once`.
  * E4  Commits of a run reach the store in order; the version fence makes a second driver of the session fail, not win.
@@ -15,7 +16,7 @@
  */
 import { toErgonError } from "../../errors/ergon-error.ts";
 import { isoTime } from "../../ports/clock.ts";
-import type { Commit } from "../../ports/state-store.ts";
+import type { Commit, SessionWrite } from "../../ports/state-store.ts";
 import type { Json } from "../../schema/json.ts";
 import type { SessionCore } from "../../schema/session.ts";
 import { advance, begin, owed, type Advance } from "../interpreter.ts";
@@ -33,11 +34,11 @@ import { createWriter } from "./writer.ts";
 /** After so many transitions without a call, what has happened is committed and others get their turn. */
 export const MAX_TRANSITIONS_PER_COMMIT = 1_000;
 
-/** A run may be this many commits ahead of the store; they share a transaction. */
-export const MAX_COMMITS_UNWRITTEN = 8;
+/** A run may be this many steps ahead of the store. */
+export const MAX_STEPS_UNWRITTEN = 16;
 
 /** And with `ERGON_FSYNC=always` this many ahead of the disk. */
-export const MAX_COMMITS_AHEAD = 16;
+export const MAX_STEPS_AHEAD = 32;
 
 export type Run = {
   readonly state: RunState;
@@ -82,6 +83,9 @@ export function createRun({ deps, state, onCommit, onIdle }: RunParts): Run {
   let opening: Opening | undefined;
   let pumping = false;
   let underWay = 0;
+  /** What the store was given last. */
+  let given: { readonly draft: Draft; readonly written: Promise<Written> } | undefined;
+  /** Steps of which the store, and the disk, have not said that they have them. */
   let unwritten = 0;
   let ahead = 0;
   let draining = false;
@@ -92,7 +96,8 @@ export function createRun({ deps, state, onCommit, onIdle }: RunParts): Run {
     start: async (first) => {
       opening = first;
       pumping = true;
-      const draft = newDraft(isoTime(deps.clock));
+      const draft = newDraft();
+      draft.at = isoTime(deps.clock);
       let onDisk: Promise<void> | undefined;
       try {
         draft.told = true;
@@ -104,7 +109,7 @@ export function createRun({ deps, state, onCommit, onIdle }: RunParts): Run {
         draft.journal.push(...(first.journal ?? []));
         take(begin(state.plan, state.cursor, deps.clock.now()), draft, () => undefined);
         settle(draft);
-        ({ onDisk } = await write(draft));
+        ({ onDisk } = await write(count(draft)));
       } finally {
         pumping = false;
       }
@@ -158,21 +163,21 @@ export function createRun({ deps, state, onCommit, onIdle }: RunParts): Run {
     pumping = true;
     try {
       while (queue.length > 0 && !over) {
-        const draft = newDraft(isoTime(deps.clock));
+        const open = given?.draft.taken === false ? given : undefined;
+        const draft = open?.draft ?? newDraft();
         settle(draft);
-        const written = draft.changed ? write(draft) : Promise.resolve(sync(draft));
-        if (mayRunAhead(draft)) {
-          written.catch(putDown).finally(() => void pump());
+        const runsAhead = mayRunAhead(draft);
+        const written = open?.written ?? give(draft);
+        if (draft.changed) count(draft);
+        if (runsAhead) {
           launch(draft);
-          if (unwritten < MAX_COMMITS_UNWRITTEN && unwritten + ahead < MAX_COMMITS_AHEAD) continue;
-        } else {
-          await written;
-          launch(draft);
+          if (unwritten < MAX_STEPS_UNWRITTEN && unwritten + ahead < MAX_STEPS_AHEAD) continue;
         }
         const { onDisk } = await written;
-        if (ahead >= MAX_COMMITS_AHEAD) await onDisk;
+        if (!runsAhead) launch(draft);
+        if (ahead >= MAX_STEPS_AHEAD) await onDisk;
         // A run that only thinks must let timers and sockets have their turn.
-        if (draft.full) await deps.clock.sleep(0, deps.stopping);
+        if (isFull(draft)) await deps.clock.sleep(0, deps.stopping);
       }
     } catch (thrown) {
       putDown(thrown);
@@ -187,11 +192,8 @@ export function createRun({ deps, state, onCommit, onIdle }: RunParts): Run {
 
   /** Takes in what has arrived, and everything that follows from it without waiting. */
   function settle(draft: Draft): void {
-    for (let n = 0; draft.end === undefined; n++) {
-      if (n === MAX_TRANSITIONS_PER_COMMIT) {
-        draft.full = true;
-        return;
-      }
+    draft.at = isoTime(deps.clock);
+    for (; draft.end === undefined && !isFull(draft); draft.transitions++) {
       const item = queue.shift();
       if (item === undefined) return;
       const applied = "cancel" in item ? cancelNow(draft) : arrived(item, draft);
@@ -252,18 +254,61 @@ export function createRun({ deps, state, onCommit, onIdle }: RunParts): Run {
   }
 
   /** Nobody is told of it, and all that follows is calls that change nothing. */
-  function mayRunAhead({ changed, told, durable, full, end, launches }: Draft): boolean {
-    if (!changed || told || durable || full || end !== undefined || launches.length === 0) return false;
+  function mayRunAhead(draft: Draft): boolean {
+    const { changed, told, durable, end, launches } = draft;
+    if (!changed || told || durable || isFull(draft) || end !== undefined || launches.length === 0) return false;
     return launches.every((effect) => effect.kind === "invoke" && effects.leavesNoTrace(effect));
+  }
+
+  /** What arrives until the store takes it becomes part of it. */
+  function give(draft: Draft): Promise<Written> {
+    if (!draft.changed) return Promise.resolve(sync(draft));
+    const written = write(draft);
+    written.catch(putDown).finally(() => void pump());
+    given = { draft, written };
+    return written;
+  }
+
+  function count(draft: Draft): Draft {
+    draft.steps++;
+    unwritten++;
+    return draft;
   }
 
   async function write(draft: Draft): Promise<Written> {
     const before = state.core;
+    let made: ReturnType<typeof commitOf> | undefined;
+    try {
+      if (opening === undefined) {
+        await commitInOrder(() => {
+          if (made === undefined) {
+            draft.taken = true;
+            made = commitOf(draft, undefined);
+            hold(made.session.core);
+          }
+          return made;
+        });
+      } else {
+        // The first commit is somebody's request: it is refused when it cannot be written. Later ones hold results.
+        made = commitOf(draft, opening);
+        await deps.store.commit(made);
+        hold(made.session.core);
+      }
+    } finally {
+      unwritten -= draft.steps;
+    }
+    opening = undefined;
+    if (draft.end !== undefined) await withdrawQuestions(deps, before);
+    if (draft.end !== undefined) over = true;
+    onCommit(made?.session.core ?? state.core);
+    return sync(draft);
+  }
+
+  function commitOf(draft: Draft, first: Opening | undefined): Commit & { readonly session: SessionWrite } {
     const core = bookSession(state, draft, deps.supervised === true);
     const { context, dropScopes, journal, energy, blobs, events } = draft;
-    const first = opening;
     const frames = draft.end === undefined ? (state.cursor as unknown as Json) : null;
-    const commit: Commit = {
+    return {
       sessionId: state.sessionId,
       owner: state.owner,
       expectVersion: state.version,
@@ -277,21 +322,6 @@ export function createRun({ deps, state, onCommit, onIdle }: RunParts): Run {
       events,
       durable: draft.durable,
     };
-    unwritten++;
-    try {
-      // The first commit is somebody's request: it is refused when it cannot be written. Later ones hold results.
-      const written = first === undefined ? commitInOrder(commit) : deps.store.commit(commit);
-      if (first === undefined) hold(core);
-      await written;
-      if (first !== undefined) hold(core);
-    } finally {
-      unwritten--;
-    }
-    opening = undefined;
-    if (draft.end !== undefined) await withdrawQuestions(deps, before);
-    if (draft.end !== undefined) over = true;
-    onCommit(core);
-    return sync(draft);
   }
 
   /** A commit raises the session's version by one (S3). */
@@ -303,8 +333,10 @@ export function createRun({ deps, state, onCommit, onIdle }: RunParts): Run {
   /** Has the disk take what somebody outside is told of, and with `ERGON_FSYNC=always` everything (E6). */
   function sync(draft: Draft): Written {
     if (!draft.told && deps.fsyncEveryStep !== true) return {};
-    ahead++;
-    const onDisk = deps.store.sync().finally(() => ahead--);
+    ahead += draft.steps;
+    const onDisk = deps.store.sync().finally(() => {
+      ahead -= draft.steps;
+    });
     for (const acknowledge of draft.acknowledge) acknowledge(onDisk);
     onDisk.catch((thrown: unknown) => {
       const error = toErgonError(thrown, "store_unavailable").toJSON();
@@ -315,6 +347,7 @@ export function createRun({ deps, state, onCommit, onIdle }: RunParts): Run {
 
   function launch(draft: Draft): void {
     if (!over) for (const effect of draft.launches) beginEffect(effect);
+    draft.launches = [];
   }
 
   function beginEffect(effect: Effect): void {
@@ -350,12 +383,17 @@ export function createRun({ deps, state, onCommit, onIdle }: RunParts): Run {
   }
 
   function putDown(thrown: unknown): void {
+    if (over) return;
     over = true;
     stopTimers();
     if (deps.stopping.aborted) return;
     const error = toErgonError(thrown, "engine_failed").toJSON();
     deps.logger.error({ sessionId: state.sessionId, error }, "A run was put down; the next start takes it up.");
   }
+}
+
+function isFull({ transitions }: Draft): boolean {
+  return transitions >= MAX_TRANSITIONS_PER_COMMIT;
 }
 
 /** In the store; `onDisk` when the disk takes it as well. */

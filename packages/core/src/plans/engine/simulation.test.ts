@@ -3,7 +3,13 @@ import { describe, expect, it } from "vitest";
 import type { SessionView } from "../../ports/engine.ts";
 import { arbitraryPlan } from "../../../testing/plans/random-plan.ts";
 import { runReference } from "../../../testing/plans/reference.ts";
-import { simulate, TOOL_EFFECTS, asReported, type SimulatedRun } from "../../../testing/plans/simulated-run.ts";
+import {
+  simulate,
+  TOOL_EFFECTS,
+  asReported,
+  byPosition,
+  type SimulatedRun,
+} from "../../../testing/plans/simulated-run.ts";
 import { seededWorld } from "../../../testing/plans/world.ts";
 import { longRuns, sampleRuns } from "../../../testing/long-runs.ts";
 
@@ -13,6 +19,7 @@ const PLANS_FORKED = 300;
 const MIN_CRASHES = 50_000;
 const PLANS_WITH_POWER_LOSS = 300;
 const PLANS_WITH_APPROVALS = 300;
+const PLANS_AHEAD = 300;
 
 describe("random plans on the real engine", () => {
   it(
@@ -44,6 +51,28 @@ describe("random plans on the real engine", () => {
         { numRuns: sampleRuns(PLANS_WITH_CRASHES), endOnFailure: true },
       );
       expect(crashes).toBeGreaterThanOrEqual(sampleRuns(MIN_CRASHES));
+    },
+    longRuns(600_000),
+  );
+
+  it(
+    "come to the same when the process dies while they are ahead of a slow store (E1)",
+    async () => {
+      let gathered = 0;
+      let crashes = 0;
+      await fc.assert(
+        fc.asyncProperty(arbitraryPlan(), fc.nat(), async ({ plan, input }, seed) => {
+          const world = byPosition(seededWorld(seed));
+          const run = await simulate({ plan, input, world, seed, crashes: "power", slowStore: true });
+          gathered += run.gathered;
+          crashes += run.crashes;
+          compare(run, runReference(plan, input, world));
+          expect(onceCalls(run).every(({ count }) => count === 1)).toBe(true);
+        }),
+        { numRuns: sampleRuns(PLANS_AHEAD), endOnFailure: true },
+      );
+      expect(crashes).toBeGreaterThanOrEqual(sampleRuns(PLANS_AHEAD));
+      expect(gathered).toBeGreaterThanOrEqual(sampleRuns(PLANS_AHEAD));
     },
     longRuns(600_000),
   );

@@ -1,5 +1,5 @@
 import { isErgonError } from "../../errors/ergon-error.ts";
-import type { Commit, StateStore } from "../../ports/state-store.ts";
+import type { CommitSource, StateStore } from "../../ports/state-store.ts";
 import { untilWritten, type Patience } from "./until-written.ts";
 
 /**
@@ -7,10 +7,10 @@ import { untilWritten, type Patience } from "./until-written.ts";
  * those after it are refused by the version fence; each is tried again once the one before it is written. Rejects when a
  * commit, or one before it, can never be written.
  */
-export function createWriter(deps: Patience & { readonly store: StateStore }): (commit: Commit) => Promise<void> {
+export function createWriter(deps: Patience & { readonly store: StateStore }): (commit: CommitSource) => Promise<void> {
   let last: Promise<{ readonly late: boolean }> = Promise.resolve({ late: false });
 
-  async function inOrder(commit: Commit, before: typeof last): Promise<{ readonly late: boolean }> {
+  async function inOrder(commit: CommitSource, before: typeof last): Promise<{ readonly late: boolean }> {
     try {
       await deps.store.commit(commit);
       return { late: false };
