@@ -60,7 +60,7 @@ const STATIC = [
 ];
 
 const RESOURCES: McpResources = {
-  templates: [
+  templates: () => [
     {
       uriTemplate: "test://template/{id}/data",
       name: "template",

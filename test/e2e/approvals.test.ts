@@ -106,6 +106,13 @@ describe("approvals on the command line", { timeout: 120_000 }, () => {
     expect(await run("right")).toMatchObject({ code: 0 });
     expect(erased()).toEqual(["left", "right"]);
 
+    const allowed = JSON.parse((await cli("approvals", "grants", "--json")).out) as { items: unknown[] };
+    expect(allowed.items).toMatchObject([{ toolId: "desk::erase", grantedBy: "admin" }]);
+    expect((await cli("approvals", "revoke", "desk::erase")).out).toContain("desk::erase is asked about again");
+    expect((await cli("approvals", "grants")).err).toContain("Nothing is allowed for good.");
+    expect(await cli("approvals", "revoke", "desk::erase")).toMatchObject({ code: 2 });
+    expect(await run("top")).toMatchObject({ code: 3 });
+
     expect(await cli("approvals", "approve", next, "--remember", "ever")).toMatchObject({ code: 2 });
     expect(await cli("approvals", "show", `apr_${"0".repeat(32)}`)).toMatchObject({ code: 2 });
     expect(await cli("approvals", "list", "--state", "odd")).toMatchObject({ code: 2 });
@@ -162,6 +169,13 @@ describe("a tool of a real MCP server", { timeout: 180_000 }, () => {
     expect(await call("two.txt")).toMatchObject({ output: expect.anything() });
     expect(existsSync(write("two.txt").path)).toBe(true);
 
+    expect(await ask("GET", "/grants")).toMatchObject({ items: [{ toolId: "files_write_file", serverId: "files" }] });
+    await ask("DELETE", "/grants/files_write_file");
+    expect(readFileSync(config(), "utf8")).not.toContain("autoApprove");
+    const again = await call("two.txt");
+    expect(again).toMatchObject({ approvalId: expect.any(String) });
+    await ask("POST", `/approvals/${String(again["approvalId"])}`, { decision: "approve", remember: "tool" });
+
     // Another folder that it may write to is another command line, and so another tool.
     const text = readFileSync(config(), "utf8");
     folder.write({ "mcp-servers.json": text.replace(/("args": ?\[[^\]]*)\]/, `$1, ${JSON.stringify(tmpdir())}]`) });
@@ -187,6 +201,8 @@ describe("a tool of a real MCP server", { timeout: 180_000 }, () => {
     const path = join(folder.path, "here.txt");
     const read = await ask("POST", "/tools/files_read_text_file/call", { args: { path } });
     expect(JSON.stringify(read)).toContain("here");
+    const revoked = ask("DELETE", "/grants/files_read_text_file");
+    await expect(revoked).rejects.toThrow(/409.*grant_configured/);
     const move = ask("POST", "/tools/files_move_file/call", { args: { source: path, destination: `${path}.x` } });
     await expect(move).rejects.toThrow(/403.*a rule of the configuration forbids it/);
     expect(await ask("POST", "/tools/files_write_file/call", { args: write("x") })).toMatchObject({

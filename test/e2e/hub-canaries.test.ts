@@ -4,25 +4,15 @@ import { globSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { type Answer, ergon, finish, start, temporaryFolder } from "./ergon.ts";
-import { leaveNothingOn } from "./processes.ts";
+import { describe, expect, it } from "vitest";
+import { type Answer, ergon, finish, start } from "./ergon.ts";
+import { ownFolder } from "./own-folder.ts";
 
 const LEAKY = join(import.meta.dirname, "leaky-server.fixture.ts");
 const canary = (n: number) => `cnry${String(n).padStart(2, "0")}-8f3kq7"w\\z`;
 const plain = (n: number) => `cnry${String(n).padStart(2, "0")}-8f3kq7wz`;
 
-let folder: ReturnType<typeof temporaryFolder>;
-beforeEach(() => {
-  folder = temporaryFolder();
-});
-afterEach(() => {
-  try {
-    leaveNothingOn(folder.path);
-  } finally {
-    folder.remove();
-  }
-});
+const folder = ownFolder();
 
 /** Ten in the environment, ten in headers, ten on command lines; the servers say them in every answer, error and line. */
 function servers(httpUrl: string): object[] {

@@ -1,44 +1,16 @@
-import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { startScriptedServer } from "../../packages/node/src/models/scripted-server.fixture.ts";
-import { temporaryFolder } from "./ergon.ts";
-import { CLIENTS, type Connected, type Target } from "./mcp-clients.ts";
-import { leaveNothingOn } from "./processes.ts";
-import { serveFolder, type ServedFolder } from "./served.ts";
+import type { Target } from "./mcp-clients.ts";
+import { EVERY_WAY, mcpFolder } from "./mcp-folder.ts";
 
 type Prompt = { readonly system: string; readonly user: string };
 
 describe("the MCP tool ask", { timeout: 120_000 }, () => {
-  let folder: ReturnType<typeof temporaryFolder>;
-  let data: string;
-  let server: ServedFolder | undefined;
-  const open: Connected[] = [];
-  beforeEach(() => {
-    folder = temporaryFolder();
-    data = join(folder.path, "data");
-  });
-  afterEach(async () => {
-    for (const client of open.splice(0)) await client.close();
-    await server?.stop("SIGTERM");
-    server = undefined;
-    leaveNothingOn(folder.path);
-    folder.remove();
-  });
+  const { stdio, http, connect } = mcpFolder();
+  const serve = (env: Readonly<Record<string, string>> = {}): Promise<Target> => http({ env });
+  const targets = { stdio: async () => stdio(), HTTP: serve };
 
-  const serve = async (env: Readonly<Record<string, string>> = {}): Promise<Target> => {
-    server ??= await serveFolder(data, { cwd: folder.path, env });
-    return { kind: "http", url: server.url, token: server.token };
-  };
-  const targets = { stdio: async (): Promise<Target> => ({ kind: "stdio", data, cwd: folder.path }), HTTP: serve };
-  const connect = async (name: keyof typeof CLIENTS, target: Target): Promise<Connected> => {
-    const client = await CLIENTS[name](target);
-    open.push(client);
-    return client;
-  };
-  const clients = Object.keys(CLIENTS) as (keyof typeof CLIENTS)[];
-  const everyWay = clients.flatMap((client) => (["stdio", "HTTP"] as const).map((door) => [client, door] as const));
-
-  it.each(everyWay)(
+  it.each(EVERY_WAY)(
     "answers %s over %s, and hands the planning to its model where it is unsure",
     async (name, door) => {
       const client = await connect(name, await targets[door]());

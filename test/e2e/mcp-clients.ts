@@ -5,7 +5,11 @@ import { StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { Client as FirstClient } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport as FirstStdio } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { StreamableHTTPClientTransport as FirstHttp } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
-import { ElicitRequestSchema } from "@modelcontextprotocol/sdk/types.js";
+import {
+  ElicitRequestSchema,
+  PromptListChangedNotificationSchema,
+  ResourceListChangedNotificationSchema,
+} from "@modelcontextprotocol/sdk/types.js";
 import { DOORS, plainEnvironment } from "./ergon.ts";
 
 export type Target =
@@ -13,12 +17,20 @@ export type Target =
   | { readonly kind: "http"; readonly url: string; readonly token: string };
 
 /** Answers a question as the user would; without one the client says that it cannot ask. */
-export type Answerer = (message: string) => { readonly action: "accept" | "decline"; readonly content?: Content };
+export type Answerer = (message: string) => Answered | Promise<Answered>;
+type Answered = { readonly action: "accept" | "decline" | "cancel"; readonly content?: Content };
 type Content = Record<string, string | number | boolean>;
 
 export type Connected = {
   readonly call: (name: string, args: Record<string, unknown>) => Promise<Called>;
   readonly tools: () => Promise<readonly string[]>;
+  /** Their addresses, those of templates too. */
+  readonly resources: () => Promise<readonly string[]>;
+  readonly read: (uri: string) => Promise<readonly Record<string, unknown>[]>;
+  readonly prompts: () => Promise<readonly string[]>;
+  readonly prompt: (name: string, args: Record<string, string>) => Promise<unknown>;
+  /** Lists that the server said have changed. */
+  readonly changed: ReadonlySet<string>;
   readonly close: () => Promise<void>;
 };
 
@@ -35,19 +47,17 @@ const INFO = { name: "test", version: "1.0.0" };
 async function connectFirst(target: Target, answer?: Answerer): Promise<Connected> {
   const client = new FirstClient(INFO, { capabilities: answer === undefined ? {} : { elicitation: {} } });
   if (answer !== undefined) {
-    client.setRequestHandler(ElicitRequestSchema, ({ params }) => ({ ...answer(params.message) }));
+    client.setRequestHandler(ElicitRequestSchema, async ({ params }) => ({ ...(await answer(params.message)) }));
   }
   const transport =
     target.kind === "stdio"
       ? new FirstStdio(commandOf(target))
       : new FirstHttp(new URL("/mcp", target.url), { requestInit: { headers: headersOf(target) } });
+  const changed = new Set<string>();
+  client.setNotificationHandler(ResourceListChangedNotificationSchema, () => void changed.add("resources"));
+  client.setNotificationHandler(PromptListChangedNotificationSchema, () => void changed.add("prompts"));
   await client.connect(transport);
-  return {
-    // Listed first: a client that knows the output schemas checks every answer against them.
-    tools: async () => (await client.listTools()).tools.map(({ name }) => name),
-    call: async (name, args) => calledOf(await client.callTool({ name, arguments: args })),
-    close: () => client.close(),
-  };
+  return connected(client, changed);
 }
 
 async function connectSecond(
@@ -56,18 +66,35 @@ async function connectSecond(
   answer?: Answerer,
 ): Promise<Connected> {
   const capabilities = answer === undefined ? {} : { elicitation: { form: {} } };
-  const client = new Client(INFO, { capabilities, versionNegotiation: { mode } });
+  const changed = new Set<string>();
+  const listens = (list: string) => ({ autoRefresh: false, onChanged: () => void changed.add(list) });
+  const listChanged = { resources: listens("resources"), prompts: listens("prompts") };
+  const client = new Client(INFO, { capabilities, versionNegotiation: { mode }, listChanged });
   if (answer !== undefined) {
-    client.setRequestHandler("elicitation/create", ({ params }) => ({ ...answer(params.message) }));
+    client.setRequestHandler("elicitation/create", async ({ params }) => ({ ...(await answer(params.message)) }));
   }
   const transport =
     target.kind === "stdio"
       ? new StdioClientTransport(commandOf(target))
       : new StreamableHTTPClientTransport(new URL("/mcp", target.url), { requestInit: { headers: headersOf(target) } });
   await client.connect(transport);
+  return connected(client, changed);
+}
+
+function connected(client: Client | FirstClient, changed: ReadonlySet<string>): Connected {
   return {
+    // Listed first: a client that knows the output schemas checks every answer against them.
     tools: async () => (await client.listTools()).tools.map(({ name }) => name),
     call: async (name, args) => calledOf(await client.callTool({ name, arguments: args })),
+    resources: async () => {
+      const { resources } = await client.listResources();
+      const { resourceTemplates } = await client.listResourceTemplates();
+      return [...resources.map(({ uri }) => uri), ...resourceTemplates.map(({ uriTemplate }) => uriTemplate)];
+    },
+    read: async (uri) => (await client.readResource({ uri })).contents,
+    prompts: async () => (await client.listPrompts()).prompts.map(({ name }) => name),
+    prompt: async (name, args) => (await client.getPrompt({ name, arguments: args })).messages,
+    changed,
     close: () => client.close(),
   };
 }

@@ -2,48 +2,19 @@ import { execFile } from "node:child_process";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { DOORS, ergon, plainEnvironment, temporaryFolder } from "./ergon.ts";
-import { type Answerer, CLIENTS, type Connected, headersOf, type Target } from "./mcp-clients.ts";
-import { leaveNothingOn } from "./processes.ts";
-import { serveFolder, type ServedFolder } from "./served.ts";
+import { describe, expect, it } from "vitest";
+import { DOORS, ergon, plainEnvironment } from "./ergon.ts";
+import { type Answerer, headersOf, type Target } from "./mcp-clients.ts";
+import { CLIENT_NAMES, EVERY_WAY, mcpFolder } from "./mcp-folder.ts";
 
 const LONG_TEXT = "Ergon runs plans. A step that has finished never runs again. This text is long enough to ask.";
 const yes: Answerer = () => ({ action: "accept", content: { pass: true } });
 
 describe("Ergon as an MCP server", { timeout: 60_000 }, () => {
-  let folder: ReturnType<typeof temporaryFolder>;
-  let data: string;
-  let server: ServedFolder | undefined;
-  const open: Connected[] = [];
+  const { folder, data, stdio, serve, stop, http, connect } = mcpFolder();
+  const targets = { stdio: async () => stdio(), HTTP: () => http() };
 
-  beforeEach(() => {
-    folder = temporaryFolder();
-    data = join(folder.path, "data");
-  });
-  afterEach(async () => {
-    for (const client of open.splice(0)) await client.close();
-    await server?.stop("SIGTERM");
-    server = undefined;
-    leaveNothingOn(folder.path);
-    folder.remove();
-  });
-
-  const stdio = (...args: string[]): Target => ({ kind: "stdio", data, cwd: folder.path, args });
-  const http = async (): Promise<Target> => {
-    server ??= await serveFolder(data, { cwd: folder.path });
-    return { kind: "http", url: server.url, token: server.token };
-  };
-  const targets = { stdio: async () => stdio(), HTTP: http };
-  const connect = async (name: keyof typeof CLIENTS, target: Target, answer?: Answerer): Promise<Connected> => {
-    const client = await CLIENTS[name](target, answer);
-    open.push(client);
-    return client;
-  };
-  const clients = Object.keys(CLIENTS) as (keyof typeof CLIENTS)[];
-  const everyWay = clients.flatMap((client) => (["stdio", "HTTP"] as const).map((door) => [client, door] as const));
-
-  it.each(everyWay)("gives %s over %s the four tools of refinement", async (name, door) => {
+  it.each(EVERY_WAY)("gives %s over %s the four tools of refinement", async (name, door) => {
     const client = await connect(name, await targets[door]());
     expect(await client.tools()).toEqual(
       expect.arrayContaining([
@@ -79,7 +50,7 @@ describe("Ergon as an MCP server", { timeout: 60_000 }, () => {
     }
   });
 
-  it.each(everyWay)(
+  it.each(EVERY_WAY)(
     "puts a plan's question to the user of %s over %s, and goes on with the answer",
     async (name, door) => {
       const asked: string[] = [];
@@ -95,7 +66,7 @@ describe("Ergon as an MCP server", { timeout: 60_000 }, () => {
     },
   );
 
-  it.each(everyWay)(
+  it.each(EVERY_WAY)(
     "shows the question to %s over %s when it cannot ask, and resume_session answers",
     async (name, door) => {
       const client = await connect(name, await targets[door]());
@@ -115,7 +86,7 @@ describe("Ergon as an MCP server", { timeout: 60_000 }, () => {
     },
   );
 
-  it.each(clients)("leaves a question open that the user of %s declines", async (name) => {
+  it.each(CLIENT_NAMES)("leaves a question open that the user of %s declines", async (name) => {
     const client = await connect(name, await http(), () => ({ action: "decline" }));
     const { structured } = await client.call("plan_review_text", { text: LONG_TEXT });
     expect(structured).toMatchObject({ status: "paused_on_human", waiting: [{ stepId: "ask" }] });
@@ -147,7 +118,7 @@ describe("Ergon as an MCP server", { timeout: 60_000 }, () => {
 
   it("keeps what one principal made from every other, on one folder", async () => {
     const mine = await http();
-    const bot = (await ergon(["token", "add", "bot", "--data", data], { cwd: folder.path })).out.trim();
+    const bot = (await ergon(["token", "add", "bot", "--data", data()], { cwd: folder.path })).out.trim();
     const first = await connect("SDK v2, 2026", mine);
     const others = [
       await connect("SDK v2, 2026", { ...mine, token: bot } as Target),
@@ -169,16 +140,15 @@ describe("Ergon as an MCP server", { timeout: 60_000 }, () => {
   });
 
   it("works through the process that owns the folder, and takes over when that one is killed", async () => {
-    await http();
+    await serve();
     const client = await connect("SDK v2, 2026", stdio("--name", "editor"));
     const { structured } = await client.call("run_plan", { planId: "review_text", input: { text: LONG_TEXT } });
     expect(structured).toMatchObject({ status: "paused_on_human" });
-    const listed = await ergon(["loops", "list", "--owner", "stdio:editor", "--json", "--data", data], {
+    const listed = await ergon(["loops", "list", "--owner", "stdio:editor", "--json", "--data", data()], {
       cwd: folder.path,
     });
     expect(JSON.parse(listed.out)).toEqual({ items: [] });
-    await server?.stop("SIGKILL");
-    server = undefined;
+    await stop("SIGKILL");
     const { sessionId } = structured;
     const answered = await client.call("resume_session", { sessionId, input: { pass: true } });
     const seen = answered.isError ? await client.call("get_session", { sessionId }) : answered;
@@ -192,7 +162,6 @@ describe("Ergon as an MCP server", { timeout: 60_000 }, () => {
     const { sessionId } = (await first.call("run_plan", { planId: "review_text", input: { text: LONG_TEXT } }))
       .structured;
     await first.close();
-    open.length = 0;
     const second = await connect("SDK v2, 2026", stdio("--name", "editor"));
     expect((await second.call("get_session", { sessionId })).structured).toMatchObject({ status: "paused_on_human" });
     const answered = await second.call("resume_session", { sessionId, input: { pass: true } });
@@ -230,7 +199,17 @@ describe("Ergon as an MCP server", { timeout: 60_000 }, () => {
     const target = await targets[door]();
     const how =
       target.kind === "stdio"
-        ? ["-e", "ERGON_LOOP_STORE=sqlite", process.execPath, DOORS.built, "mcp", "--name", "inspector", "--data", data]
+        ? [
+            "-e",
+            "ERGON_LOOP_STORE=sqlite",
+            process.execPath,
+            DOORS.built,
+            "mcp",
+            "--name",
+            "inspector",
+            "--data",
+            data(),
+          ]
         : [new URL("/mcp", target.url).href, "--header", `Authorization: ${headersOf(target)["authorization"] ?? ""}`];
     const inspect = async (...args: string[]): Promise<Record<string, unknown>> => {
       const options = {

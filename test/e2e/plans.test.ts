@@ -2,22 +2,13 @@ import { existsSync, globSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { AgenticPlan, SessionCore } from "@ergon/core";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { type Answer, ergon, finish, start, temporaryFolder } from "./ergon.ts";
-import { leaveNothingOn, until } from "./processes.ts";
+import { describe, expect, it } from "vitest";
+import { type Answer, ergon, finish, start } from "./ergon.ts";
+import { ownFolder } from "./own-folder.ts";
+import { until } from "./processes.ts";
 import { hold, readAttempts, release, WORK } from "./work-log.ts";
 
-let folder: ReturnType<typeof temporaryFolder>;
-beforeEach(() => {
-  folder = temporaryFolder();
-});
-afterEach(() => {
-  try {
-    leaveNothingOn(folder.path);
-  } finally {
-    folder.remove();
-  }
-});
+const folder = ownFolder();
 
 /** The data folder is named, so that whatever is left running can be found by it. */
 const options = () => ({ cwd: folder.path, env: { WORK_LOG: folder.path } });

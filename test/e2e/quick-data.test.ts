@@ -1,21 +1,11 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { SessionCore } from "@ergon/core";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { type Answer, ergon, temporaryFolder } from "./ergon.ts";
-import { leaveNothingOn } from "./processes.ts";
+import { describe, expect, it } from "vitest";
+import { type Answer, ergon } from "./ergon.ts";
+import { ownFolder } from "./own-folder.ts";
 
-let folder: ReturnType<typeof temporaryFolder>;
-beforeEach(() => {
-  folder = temporaryFolder();
-});
-afterEach(() => {
-  try {
-    leaveNothingOn(folder.path);
-  } finally {
-    folder.remove();
-  }
-});
+const folder = ownFolder();
 
 const run = (args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Answer> =>
   ergon([...args, "--data", join(folder.path, "data")], { cwd: folder.path, env });

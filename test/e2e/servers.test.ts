@@ -5,7 +5,7 @@ import type { HubServerStatus, HubStats, StoredEvent } from "@ergon/core";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { startScriptedServer } from "../../packages/node/src/models/scripted-server.fixture.ts";
 import { type Answer, ergon, temporaryFolder } from "./ergon.ts";
-import { CLIENTS, type Target } from "./mcp-clients.ts";
+import { CLIENTS, type Connected, type Target } from "./mcp-clients.ts";
 import { leaveNothingOn, processesOn, until } from "./processes.ts";
 import { serveFolder, type ServedFolder } from "./served.ts";
 
@@ -109,6 +109,31 @@ describe("ergon servers", { timeout: 120_000 }, () => {
     expect(parsed(await run("servers", "remove", "files", "--json"))).toEqual({ removed: "files" });
     expect((await run("tools", "call", "files_read_text_file", "--args", args)).err).toContain("no tool");
     expect(processesOn(folder.path)).toEqual([]);
+  });
+
+  it("keeps a server that cannot be started, says why in a sentence, and fails", async () => {
+    const { code, out, err } = await run("servers", "add", "lost", "--", "/nonexistent/program");
+    expect(code).toBe(1);
+    expect(out).toMatch(/lost\s+down/);
+    expect(err).toContain('The server "lost" is in the configuration, but it could not be started');
+    expect(err).toContain('its command "/nonexistent/program" was not found');
+    expect(err).toContain("ergon servers remove lost");
+    expect(err).not.toContain("{");
+    expect(JSON.parse(readFileSync(config(), "utf8"))).toMatchObject({ servers: [{ id: "lost" }] });
+
+    const broken = ["--", process.execPath, HOSTILE, "exits", "no licence", folder.path];
+    const json = await run("servers", "add", "broken", "--json", ...broken);
+    expect([json.code, json.err]).toEqual([1, ""]);
+    expect(parsed(json)).toMatchObject({ id: "broken", state: "down", connected: false });
+    expect((parsed(json) as HubServerStatus).errors.at(-1)).toMatch(/^it exited with code \d+; it said: no licence$/);
+
+    const tools = await run("tools", "list");
+    expect([tools.code, tools.err]).toEqual([
+      0,
+      expect.stringMatching(/warning: the tools of the server "lost" are not/),
+    ]);
+    const off = await run("servers", "add", "off", "--disabled", "--", "/nonexistent/program");
+    expect(off).toMatchObject({ code: 0, out: expect.stringMatching(/off\s+disabled/) });
   });
 
   it("runs a plan over two servers, checks it before, and forgets nothing of it", async () => {
@@ -330,7 +355,7 @@ describe("the hub of a server", { timeout: 120_000 }, () => {
       writeServers(
         { ...hostile("one", "fine"), autoApprove: true },
         { ...hostile("asked", "fine"), autoApprove: false },
-        { id: "everything", ...everything, autoApprove: ["get-*"] },
+        { id: "everything", ...everything, autoApprove: ["get-*", "gzip-*", "resources/read", "prompts/get"] },
       );
       if (way !== "stdio") {
         const options = { cwd: folder.path, env: { MCP_CONFIG_PATH: config() }, args: ["--gateway"] };
@@ -356,12 +381,74 @@ describe("the hub of a server", { timeout: 120_000 }, () => {
             isError: true,
             structured: { code: "args_invalid" },
           });
+          await readsThrough(client, way);
         } finally {
           await client.close();
         }
       }
     },
   );
+
+  /** What a published server has beside its tools, as one of its own would show it. */
+  async function readsThrough(client: Connected, way: string): Promise<void> {
+    const prefix = "ergon://servers/everything/";
+    const text = `${prefix}demo://resource/dynamic/text/7`;
+    const uris = await client.resources();
+    expect(uris).toContain(`${prefix}demo://resource/dynamic/text/{resourceId}`);
+    const document = uris.find((uri) => uri.startsWith(`${prefix}demo://resource/static/`)) ?? "";
+    expect(await client.read(document)).toMatchObject([{ uri: document, text: expect.stringMatching(/\S/) }]);
+    expect(await client.read(text)).toMatchObject([{ uri: text, text: expect.stringContaining("Resource 7") }]);
+    await expect(client.read(`${prefix}demo://nowhere/at/all`)).rejects.toThrow(/not found|nowhere/i);
+    await expect(client.read("ergon://servers/nobody/demo://x")).rejects.toThrow(/not found/i);
+
+    expect(await client.prompts()).toContain("everything_args-prompt");
+    const messages = JSON.stringify(await client.prompt("everything_args-prompt", { city: "Oslo", state: "x" }));
+    expect(messages).toContain("Oslo");
+    // The process beside the server asks it at each list, and hears of nothing between.
+    if (way === "stdio beside a server") return;
+    const gzip = { name: `${crypto.randomUUID()}.gz`, data: "data:text/plain,hello", outputType: "resourceLink" };
+    expect(await client.call("everything_gzip-file-as-resource", gzip)).toMatchObject({ isError: false });
+    await expect.poll(() => client.changed.has("resources"), { timeout: 30_000, interval: 20 }).toBe(true);
+    expect((await client.resources()).some((uri) => uri.startsWith(prefix) && uri.endsWith(gzip.name))).toBe(true);
+  }
+
+  it("asks about what is read of a server that nobody allowed, and hides its keys", async () => {
+    const offering = join(import.meta.dirname, "../../packages/node/src/hub/offering-server.fixture.ts");
+    const key = "sk-canary-0123456789";
+    const offers = { command: process.execPath, args: [offering, "1", folder.path], env: { API_KEY: key } };
+    writeServers(
+      { id: "asked", ...offers },
+      { id: "open", ...offers, autoApprove: ["resources/read"] },
+      { id: "shut", ...offers, autoApprove: true },
+    );
+    const text = readFileSync(config(), "utf8").replace(
+      /}$/,
+      `, "approvalRules": [{ "decision": "deny", "server": "shut" }]}`,
+    );
+    writeFileSync(config(), text);
+    served = await serveFolder(data(), { cwd: folder.path, env: { MCP_CONFIG_PATH: config() }, args: ["--gateway"] });
+    const client = await CLIENTS["SDK v2, 2025"]({ kind: "http", url: served.url, token: served.token });
+    try {
+      const read = (server: string, uri: string) => client.read(`ergon://servers/${server}/${uri}`);
+      expect(await read("open", "count://0")).toMatchObject([{ text: "[hidden]" }]);
+      expect(await read("open", "long://0/100000")).toMatchObject([{ text: "x".repeat(100_000) }]);
+      await expect(client.prompt("open_0", {})).rejects.toMatchObject({ data: { code: "approval_required" } });
+      await expect(read("shut", "count://0")).rejects.toMatchObject({ data: { code: "approval_denied" } });
+      const refused: unknown = await read("asked", "count://0").catch((thrown: unknown) => thrown);
+      expect(refused).toMatchObject({ data: { code: "approval_required", approvalId: expect.any(String) } });
+      const { approvalId } = (refused as { data: { approvalId: string } }).data;
+      expect(await ask("GET", `/approvals/${approvalId}`)).toMatchObject({
+        tool: "asked_resources::read",
+        server: "asked",
+        parameters: { uri: "count://0" },
+      });
+      await ask("POST", `/approvals/${approvalId}`, { decision: "approve", remember: "tool" });
+      expect(await read("asked", "count://0")).toMatchObject([{ text: "[hidden]" }]);
+      expect(readFileSync(config(), "utf8")).toContain('"resources/read"');
+    } finally {
+      await client.close();
+    }
+  });
 
   it("takes its servers along when it is killed", async () => {
     writeServers(hostile("one", "stays"), {

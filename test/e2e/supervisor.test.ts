@@ -2,27 +2,17 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { Correction, type SessionView } from "@ergon/core";
 import { openSqliteStateStore } from "@ergon/node";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { type Answer, ergon, finish, start, temporaryFolder } from "./ergon.ts";
+import { describe, expect, it } from "vitest";
+import { type Answer, ergon, finish, start } from "./ergon.ts";
 import { readAllEvents } from "./kill/evidence.ts";
-import { leaveNothingOn } from "./processes.ts";
+import { ownFolder } from "./own-folder.ts";
 import { serveFolder } from "./served.ts";
 import { readAttempts, readSent, WORK } from "./work-log.ts";
 
 /** A kill meets the moment between proposing and applying in a few tries; it has so many. */
 const MAX_KILLS = 40;
 
-let folder: ReturnType<typeof temporaryFolder>;
-beforeEach(() => {
-  folder = temporaryFolder();
-});
-afterEach(() => {
-  try {
-    leaveNothingOn(folder.path);
-  } finally {
-    folder.remove();
-  }
-});
+const folder = ownFolder();
 
 type Env = Readonly<Record<string, string>>;
 const options = (env: Env = {}) => ({ cwd: folder.path, env: { WORK_LOG: folder.path, ...env } });

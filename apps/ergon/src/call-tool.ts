@@ -4,10 +4,12 @@ import {
   type AgenticPlan,
   type Approvals,
   type EmbeddedEngine,
+  type Engine,
   gateError,
   type Json,
   type JsonObject,
   type SessionCore,
+  type SessionRef,
 } from "@ergon/core";
 import { callDirectly, type DirectCallDeps, thrownFrom } from "./direct-call.ts";
 import type { CalledTool, CallTool } from "./http/http-parts.ts";
@@ -47,34 +49,32 @@ export function createToolCalls(deps: ToolCallDeps): (request: CallTool) => Prom
   }
 
   /** Until the call has ended, or patience has; what is asked anew meanwhile is waited for, too. */
-  async function outcomeOf(
-    ref: { readonly owner: string; readonly sessionId: string },
-    { signal, patience }: CallTool,
-  ): Promise<CalledTool> {
+  async function outcomeOf(ref: SessionRef, { signal, patience }: CallTool): Promise<CalledTool> {
     let asked: string | undefined;
     for (;;) {
       const core = await engine.settled({ ...ref, signal: patience ?? signal });
       const open = core.waiting.find(({ approvalId }) => approvalId !== undefined)?.approvalId;
       const waits = core.status === "running" ? (open ?? asked) : open;
-      if (waits === undefined) return { kind: "finished", output: await outputOf(core, ref) };
+      if (waits === undefined) return { kind: "finished", output: await callOutput(engine, core, ref) };
       if (patience === undefined || patience.aborted || waits === asked)
         return { kind: "needs_approval", approvalId: waits, sessionId: ref.sessionId };
       asked = waits;
       await approvals.answered(waits, patience);
     }
   }
+}
 
-  async function outputOf(
-    core: SessionCore,
-    ref: { readonly owner: string; readonly sessionId: string },
-  ): Promise<Json> {
-    const { status, lastError } = core;
-    if (lastError !== undefined) throw thrownFrom(lastError);
-    const { history } = await engine.readSession({ ...ref, historyLimit: 1 });
-    const result = history.at(-1)?.result;
-    if (status === "completed" && result !== undefined && "output" in result) return result.output;
-    throw gateError("cancelled", `The session ${ref.sessionId} of this call is ${status}.`);
-  }
+/** What a call came to that had become a session. Throws what it failed with. */
+export async function callOutput(
+  engine: Pick<Engine, "readSession">,
+  { status, lastError }: SessionCore,
+  ref: SessionRef,
+): Promise<Json> {
+  if (lastError !== undefined) throw thrownFrom(lastError);
+  const { history } = await engine.readSession({ ...ref, historyLimit: 1 });
+  const result = history.at(-1)?.result;
+  if (status === "completed" && result !== undefined && "output" in result) return result.output;
+  throw gateError("cancelled", `The session ${ref.sessionId} of this call is ${status}.`);
 }
 
 /** The arguments come as input: what looks like a pointer in them is only a value. */

@@ -55,6 +55,8 @@ function visit(target: RemoteTarget): Workplace {
     everything: async () => void (await listRemoteTools(target, FIRST_PRINCIPAL, { wait: true })),
     tools: () => listRemoteTools(target, FIRST_PRINCIPAL),
     approvals: createRemoteApprovals(target, FIRST_PRINCIPAL),
+    approvalsOf: (owner) => createRemoteApprovals(target, owner),
+    onOffers: () => () => undefined,
     callFor: (call) => callRemoteToolFor(target, call),
     close: () => Promise.resolve(),
   };

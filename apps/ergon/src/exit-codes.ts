@@ -27,6 +27,7 @@ const BY_ERROR_CODE = new Map<string, ExitCode>(
     blob_not_found: EXIT.usage,
     loop_not_found: EXIT.usage,
     approval_not_found: EXIT.usage,
+    grant_not_found: EXIT.usage,
     conversation_not_found: EXIT.usage,
     loop_validation: EXIT.usage,
     wait_ambiguous: EXIT.usage,

@@ -6,6 +6,7 @@ import {
   type EmbeddedEngine,
   type Logger,
   type NewEvent,
+  type ServerOffer,
   toErgonError,
 } from "@ergon/core";
 import { FIRST_PRINCIPAL, newSecret, openTokenBook, readFirstToken } from "@ergon/node";
@@ -28,7 +29,15 @@ const DRAIN_MS = 4_000;
 export async function own(parts: WorkplaceParts, data: OwnedData, entrance: Entrance): Promise<Workplace> {
   const { values, registry, models, clock, ids, logger, plans } = parts;
   const infrastructure = infrastructureOf(data, models);
-  const hub = await openHub(hubParts(parts, data));
+  const offerListeners = new Set<(offer: ServerOffer) => void>();
+  const onOffers: Workplace["onOffers"] = (listener) => {
+    offerListeners.add(listener);
+    return () => void offerListeners.delete(listener);
+  };
+  const hub = await openHub({
+    ...hubParts(parts, data, entrance),
+    onOffers: (offer) => offerListeners.forEach((listener) => listener(offer)),
+  });
   const gate = hub.gate(parts.gate);
   const { grants } = parts.asking;
   grants.keepIn(data.approvals);
@@ -39,6 +48,7 @@ export async function own(parts: WorkplaceParts, data: OwnedData, entrance: Entr
     clock,
     logger,
     allowList: hub.allow,
+    disallow: hub.disallow,
     reach: hub.reach,
   });
   const bare = createEngine({
@@ -127,6 +137,7 @@ export async function own(parts: WorkplaceParts, data: OwnedData, entrance: Entr
     const shelf = shelves({ ...parts, gate, everything: hub.everything }, { engine, approvals }, data);
     const callFor = shelf.tools.call;
     const known = async () => registry.summaries();
+    const approvalsOf = (owner: string) => counterOf(approvals, { name: owner, owners: [owner], throughClient: true });
     server = createHttpServer({
       ...shelf,
       approvals,
@@ -145,6 +156,9 @@ export async function own(parts: WorkplaceParts, data: OwnedData, entrance: Entr
         everything: hub.everything,
         tools: known,
         callFor,
+        approvals: approvalsOf,
+        servers: hub.desk,
+        onOffers,
         gateway: entrance.gateway === true,
         watchEvents: data.state.watch,
         ...(watching && { onPlans: watching.listen }),
@@ -189,7 +203,10 @@ export async function own(parts: WorkplaceParts, data: OwnedData, entrance: Entr
       everything: hub.everything,
       tools: known,
       callFor,
-      approvals: counterOf(approvals),
+      // Whoever works on the data folder itself sees every question in it.
+      approvals: counterOf(approvals, { name: FIRST_PRINCIPAL }),
+      approvalsOf,
+      onOffers,
       close,
     };
   } catch (thrown) {
@@ -198,9 +215,15 @@ export async function own(parts: WorkplaceParts, data: OwnedData, entrance: Entr
   }
 }
 
-function hubParts({ hub, asking, values, registry, clock, logger }: WorkplaceParts, { state }: OwnedData): HubParts {
+function hubParts(
+  { hub, asking, values, registry, models: { model }, clock, logger }: WorkplaceParts,
+  { state }: OwnedData,
+  { stays = false }: Entrance,
+): HubParts {
   return {
     ...hub,
+    stays,
+    ...(model === undefined ? {} : { model }),
     asking,
     dataFolder: values.data,
     isKept: values.store !== "memory:",

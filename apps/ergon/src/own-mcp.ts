@@ -1,4 +1,4 @@
-import type { StoredEvent, ToolRegistry } from "@ergon/core";
+import type { ServerOffer, StoredEvent, ToolRegistry } from "@ergon/core";
 import type { HostParts } from "./mcp/compose-host.ts";
 import type { McpHost } from "./mcp/mcp-host.ts";
 import type { McpWorkplace, Reach } from "./mcp/reach.ts";
@@ -7,15 +7,17 @@ import { once } from "./once.ts";
 export type OwnMcpParts = Pick<HostParts, "values" | "version" | "plans" | "ids" | "logger"> &
   McpWorkplace & {
     readonly registry: Pick<ToolRegistry, "onChange">;
-    /** Whether the hub's tools are shown, too. */
+    /** Whether what the hub's servers have is shown, too. */
     readonly gateway: boolean;
+    readonly onOffers: (listener: (offer: ServerOffer) => void) => () => void;
     readonly watchEvents: (listener: (events: readonly StoredEvent[]) => void) => () => void;
     /** Where plans can change while the process runs. */
     readonly onPlans?: (listener: () => void) => () => void;
   };
 
 /** MCP on a folder that is ours; loaded when it is first asked for. */
-export function ownMcp({ gateway, registry, watchEvents, onPlans, ...parts }: OwnMcpParts): () => Promise<McpHost> {
+export function ownMcp(given: OwnMcpParts): () => Promise<McpHost> {
+  const { gateway, registry, watchEvents, onPlans, onOffers, ...parts } = given;
   return once(async () => {
     const [{ composeMcpHost }, { announcePlans, createMcpChanges }] = await Promise.all([
       import("./mcp/compose-host.ts"),
@@ -27,11 +29,11 @@ export function ownMcp({ gateway, registry, watchEvents, onPlans, ...parts }: Ow
       }),
     );
     onPlans?.(() => announcePlans(changes));
-    const { engine, loops, ask, everything, tools, callFor, logger } = parts;
-    const reach: Reach = (_, work) => work({ engine, loops, ask, everything, tools, callFor });
+    const { engine, loops, ask, everything, tools, callFor, approvals, servers, logger } = parts;
+    const reach: Reach = (_, work) => work({ engine, loops, ask, everything, tools, callFor, approvals, servers });
     const onChange = (listener: () => void) => registry.onChange(listener);
     const more = gateway
-      ? [(await import("./mcp/gateway.ts")).gatewaySurface({ reach, changes, logger, onChange })]
+      ? [(await import("./mcp/gateway.ts")).gatewaySurface({ reach, changes, logger, onChange, onOffers })]
       : [];
     return composeMcpHost({ ...parts, changes, reach, more });
   });

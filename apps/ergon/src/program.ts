@@ -306,8 +306,8 @@ function addApprovals(program: Command, run: Run): void {
   const list = async (options: ListFlags) =>
     run(async (context) => (await import("./commands/approvals.ts")).listApprovals(context, options));
   const approvals = group(program, "approvals", "list calls that wait for your yes, look at one, answer", {
-    words: ["list", "show", "approve", "deny"],
-    usage: "[list | show <id> | approve <id> | deny <id>] [options]",
+    words: ["list", "show", "approve", "deny", "grants", "revoke"],
+    usage: "[list | show <id> | approve <id> | deny <id> | grants | revoke <tool>] [options]",
     plain: () => list({ state: "pending", limit: "50" }),
   });
   approvals
@@ -342,6 +342,21 @@ function addApprovals(program: Command, run: Run): void {
     .description("refuse the call; its step fails with what you say")
     .option("--feedback <text>", "why, and what to do instead: whoever wanted the call is told")
     .action(decide("deny"));
+  approvals
+    .command("grants")
+    .description("list the tools that are called without asking, because somebody allowed them for good")
+    .option("--limit <n>", "how many at most", "100")
+    .option("--cursor <text>", "go on where an earlier list ended")
+    .action(async (options: { limit: string; cursor?: string }) =>
+      run(async (context) => (await import("./commands/grants.ts")).listGrants(context, options)),
+    );
+  approvals
+    .command("revoke")
+    .argument("<tool>", "the tool's id")
+    .description("ask about a tool again that was allowed for good")
+    .action(async (tool: string) =>
+      run(async (context) => (await import("./commands/grants.ts")).revokeGrant(context, tool)),
+    );
 }
 
 function addServe(program: Command, run: Run): void {
@@ -351,7 +366,7 @@ function addServe(program: Command, run: Run): void {
     .option("--port <n>", "the port; 0 picks a free one (default 8000)")
     .option("--host <name>", "the address to listen on (default 127.0.0.1)")
     .option("--token <token>", "the first token; else ERGON_TOKEN, else the one in the data folder")
-    .option("--gateway", "show the tools of the MCP servers to MCP clients, too")
+    .option("--gateway", "show the tools, resources and prompts of the MCP servers to MCP clients, too")
     .action(async (options: { port?: string; host?: string; token?: string; gateway?: boolean }) =>
       run(async (context) => (await import("./commands/serve.ts")).serve(context, options)),
     );
@@ -384,7 +399,7 @@ function addMcp(program: Command, run: Run): void {
     .argument("[words...]")
     .usage("[install --client <name>] [options]")
     .option("--name <name>", "act as stdio:NAME, the same at every start; else a new principal each time")
-    .option("--gateway", "show the tools of the MCP servers, too")
+    .option("--gateway", "show the tools, resources and prompts of the MCP servers, too")
     .action(async ([word]: readonly string[], options: { name?: string; gateway?: boolean }) => {
       if (word !== undefined) throw await unknownCommand(`mcp ${word}`, word, ["install"]);
       await run(async (context) => (await import("./commands/mcp.ts")).serveMcp(context, options));

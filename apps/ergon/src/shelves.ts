@@ -4,9 +4,10 @@ import {
   createDryRun,
   type EmbeddedEngine,
   type Infrastructure,
+  type Reader,
   validatePlan,
 } from "@ergon/core";
-import { type ApprovalCounter, FIRST_PRINCIPAL, type TokenBook, type TokenDesk } from "@ergon/node";
+import { type ApprovalCounter, type TokenBook, type TokenDesk } from "@ergon/node";
 import { createToolCalls } from "./call-tool.ts";
 import type { Models } from "./choose-models.ts";
 import type { createHttpServer } from "./http/server.ts";
@@ -65,12 +66,12 @@ export function deskOf(tokens: TokenBook, localToken: string): TokenDesk {
   };
 }
 
-/** Whoever works on the data folder itself sees every question in it. */
-export function counterOf(approvals: Approvals): ApprovalCounter {
-  const by = { name: FIRST_PRINCIPAL };
+export function counterOf(approvals: Approvals, by: Reader): ApprovalCounter {
   return {
     list: (query) => approvals.list(by, query),
     find: (id) => approvals.find(by, id),
     decide: (id, decision) => approvals.decide(by, id, decision),
+    grants: (query) => approvals.grants(query),
+    revoke: (toolId) => approvals.revoke(toolId),
   };
 }

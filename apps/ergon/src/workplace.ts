@@ -8,6 +8,7 @@ import type {
   Logger,
   ProgressUpdate,
   RefinementLoops,
+  ServerOffer,
   ToolGate,
   ToolRegistry,
   ToolSummary,
@@ -18,6 +19,7 @@ import type { Models } from "./choose-models.ts";
 import type { HubParts } from "./hub/open-hub.ts";
 import type { CalledTool, CallTool } from "./http/http-parts.ts";
 import type { AskTurn } from "./make-loop.ts";
+import type { ClientApprovals } from "./mcp/reach.ts";
 import type { OpenedData } from "./open-data.ts";
 import type { PlanBooks } from "./plan-shelf.ts";
 
@@ -41,6 +43,10 @@ export type Workplace = {
   /** Every tool that is there now, those of the hub's servers included. */
   readonly tools: () => Promise<readonly ToolSummary[]>;
   readonly approvals: ApprovalCounter;
+  /** The questions about a principal's calls, for its own client. */
+  readonly approvalsOf: (owner: string) => ClientApprovals;
+  /** Tells when lists of servers' resources or prompts may be others; heard only where the servers are ours. */
+  readonly onOffers: (listener: (offer: ServerOffer) => void) => () => void;
   /** By somebody else, who is kept to what they may do. */
   readonly callFor: (call: CallTool) => Promise<CalledTool>;
   readonly close: () => Promise<void>;

@@ -49,6 +49,7 @@ export {
   MCPServerConfig,
   MCPServersFile,
   MCPTool,
+  ServerOffer,
   ServerQuestion,
   ServerStatus,
   ServerTest,
@@ -374,9 +375,10 @@ export {
   type Approvals,
   type ApprovalsDeps,
   createApprovals,
+  type Disallow,
   type Reader,
 } from "./hub/approval-desk.ts";
-export type { ServerTrust } from "./hub/approval-policy.ts";
+export { allowsForGood, type ServerTrust } from "./hub/approval-policy.ts";
 export { createToolGrants, type ToolGrants } from "./hub/tool-grants.ts";
 export { type ApprovalSettings, createToolPolicy } from "./hub/tool-policy.ts";
 export { backoffMs } from "./hub/backoff.ts";
@@ -391,13 +393,9 @@ export { type Budget, budgetOf } from "./conversation/budget.ts";
 export { createMind, type Mind, type MindDeps } from "./conversation/mind.ts";
 export { DEFAULT_LOOP_ENERGY, type LoopEnergy } from "./conversation/sub-agent-lead.ts";
 export { hubToolName, nameTools, refuseSharedPart, serverPart } from "./hub/names.ts";
-export {
-  type ClientManagerDeps,
-  type HubChange,
-  MAX_SERVERS,
-  MCPClientManager,
-  START_CONCURRENCY,
-} from "./hub/client-manager.ts";
+export { type ClientManagerDeps, type HubChange, MAX_SERVERS, MCPClientManager } from "./hub/client-manager.ts";
+export { readToolId } from "./hub/server-reads.ts";
+export { START_CONCURRENCY } from "./hub/server-starts.ts";
 export type { HubInvocation } from "./hub/hub-tool.ts";
 export type { WantedServer } from "./hub/place.ts";
 export type {

@@ -147,6 +147,11 @@ export function approvalStoreContract(name: string, open: () => Promise<OpenedAp
       expect(await approvals.readGrant("files_read")).toEqual(grant);
       await approvals.putGrant({ ...grant, fingerprint: "g" });
       expect(await approvals.readGrant("files_read")).toMatchObject({ fingerprint: "g" });
+      for (const toolId of ["mail_send", "files_write"]) await approvals.putGrant({ ...grant, toolId });
+      const first = await approvals.listGrants({ limit: 2 });
+      expect(first.items.map(({ toolId }) => toolId)).toEqual(["files_read", "files_write"]);
+      const next = await approvals.listGrants({ limit: 2, cursor: first.nextCursor ?? "" });
+      expect(next).toEqual({ items: [{ ...grant, toolId: "mail_send" }] });
       expect(await approvals.removeGrant("files_read")).toBe(true);
       expect(await approvals.removeGrant("files_read")).toBe(false);
       expect(await approvals.readGrant("files_read")).toBeUndefined();

@@ -72,7 +72,7 @@ export { logIn } from "./hub/auth/log-in.ts";
 export { limitedAccessMissing } from "./hub/fenced-command.ts";
 export type { LoginDesk } from "./hub/auth/server-login.ts";
 export { createMcpConnector } from "./hub/connector.ts";
-export { withAllowed, withoutServer, withServer, withServerField } from "./hub/config/edit-servers.ts";
+export { withAllowed, withoutAllowed, withoutServer, withServer, withServerField } from "./hub/config/edit-servers.ts";
 export { allowedServersPath, type AllowedServers, openAllowedServers } from "./hub/config/allowed-servers.ts";
 export { expandServer } from "./hub/config/expand-server.ts";
 export { importServers, type ImportedServers } from "./hub/config/import-servers.ts";

@@ -1,13 +1,12 @@
 import { randomBytes } from "node:crypto";
-import { createIds, createSystemClock, usageError } from "@ergon/core";
+import { createIds, createSystemClock, type ServerOffer, usageError } from "@ergon/core";
 import { TokenName } from "@ergon/node";
 import type { CommandContext } from "../command-context.ts";
 import { EXIT, type ExitCode } from "../exit-codes.ts";
 import type { App } from "../app.ts";
-import { announcePlans, createMcpChanges, type McpChanges } from "../mcp/changes.ts";
+import { announcePlans, createMcpChanges } from "../mcp/changes.ts";
 import { composeMcpHost } from "../mcp/compose-host.ts";
-import { gatewaySurface } from "../mcp/gateway.ts";
-import type { Reach } from "../mcp/reach.ts";
+import { type GatewayDeps, gatewaySurface } from "../mcp/gateway.ts";
 import type { McpSurface } from "../mcp/surface.ts";
 import { reachThroughOwner } from "../mcp/reach-through-owner.ts";
 import { serveMcpOnStdio } from "../mcp/stdio.ts";
@@ -27,9 +26,13 @@ export async function serveMcp(
     const { settings, logger } = app;
     const plans = await app.plans();
     const ids = createIds({ clock: createSystemClock() });
-    const { reach, enterSoon } = reachThroughOwner(app);
     const changes = createMcpChanges();
-    const more = gateway === true ? [await gatewayOf(app, reach, changes)] : [];
+    const listeners = new Set<(offer: ServerOffer) => void>();
+    const { reach, enterSoon } = reachThroughOwner(app, ({ onOffers }) => {
+      onOffers((offer) => listeners.forEach((listener) => listener(offer)));
+    });
+    const more =
+      gateway === true ? [await gatewayOf(app, { reach, changes, onOffers: listeners.add.bind(listeners) })] : [];
     const host = composeMcpHost({ values: settings.values, version, plans, ids, logger, reach, changes, more });
     enterSoon();
     const watching = watchPlans({ folders: settings.values.capabilities, plans, logger });
@@ -46,11 +49,11 @@ export async function serveMcp(
   }
 }
 
-async function gatewayOf(app: App, reach: Reach, changes: McpChanges): Promise<McpSurface> {
+async function gatewayOf(app: App, parts: Pick<GatewayDeps, "reach" | "changes" | "onOffers">): Promise<McpSurface> {
   const { registry } = await app.capabilities();
   // Heard only where the servers are ours; else the owner is asked at each list.
   const onChange = (listener: () => void) => registry.onChange(listener);
-  return gatewaySurface({ reach, changes, logger: app.logger, onChange });
+  return gatewaySurface({ ...parts, logger: app.logger, onChange });
 }
 
 function nameOf(given: string): string {

@@ -51,8 +51,7 @@ export type AddServer = {
 
 export async function addServer(context: CommandContext, options: AddServer): Promise<ExitCode> {
   const config = configFrom(options);
-  const status = await atDesk(context, `starting ${options.id}`, (servers) => servers.add(config));
-  return report(context.terminal, status);
+  return report(context.terminal, await atDesk(context, `starting ${options.id}`, (servers) => servers.add(config)));
 }
 
 export async function removeServer(context: CommandContext, id: string): Promise<ExitCode> {
@@ -101,6 +100,7 @@ export async function importFrom(context: CommandContext, file: string): Promise
   if (terminal.json) terminal.printJson({ items: added, notes: problems });
   else {
     if (added.length > 0) printServers(terminal, added);
+    for (const status of added.filter(isMissing)) terminal.note(notThere(terminal, status));
     for (const note of problems) terminal.note(printable(note));
   }
   return added.length === 0 ? EXIT.failed : EXIT.ok;
@@ -236,10 +236,24 @@ function pairs(given: readonly string[], sign: string, form: string): Record<str
   );
 }
 
+/** It is kept whatever came of its start: what is wrong may be elsewhere, and a typed command is not lost. */
 function report(terminal: Terminal, status: HubServerStatus): ExitCode {
   if (terminal.json) terminal.printJson(status);
   else printServers(terminal, [status]);
-  return EXIT.ok;
+  if (!isMissing(status)) return EXIT.ok;
+  if (!terminal.json) terminal.note(notThere(terminal, status));
+  return EXIT.failed;
+}
+
+function isMissing({ connected, state }: HubServerStatus): boolean {
+  return !connected && state !== "disabled";
+}
+
+function notThere({ errorColors }: Terminal, { id, state, errors }: HubServerStatus): string {
+  const why = state === "starting" ? "It is still starting." : (errors.at(-1) ?? "It did not say why.");
+  const said = `The server "${id}" is in the configuration, but it could not be started: ${why}`;
+  const next = `Try it again with: ergon servers test ${id}. Take it out with: ergon servers remove ${id}.`;
+  return `${errorColors.red("error:")} ${oneLine(said)}\n${oneLine(next)}`;
 }
 
 function printServers(terminal: Terminal, items: readonly HubServerStatus[]): void {

@@ -9,7 +9,8 @@ export async function listTools({ terminal, compose }: CommandContext): Promise<
   const app = await compose();
   const { registry, problems } = await app.capabilities();
   const here = registry.summaries();
-  const there = (await hubTools(app)).filter(({ id }) => !here.some((tool) => tool.id === id));
+  const { tools, missing } = await hubTools(app);
+  const there = tools.filter(({ id }) => !here.some((tool) => tool.id === id));
   const items = [...here, ...there].sort((a, b) => (a.id < b.id ? -1 : 1));
   if (terminal.json) {
     terminal.printJson({ items, problems });
@@ -21,5 +22,9 @@ export async function listTools({ terminal, compose }: CommandContext): Promise<
     isHeader || column === 1 ? colors.dim(cell) : column === 0 ? colors.bold(cell) : cell;
   terminal.print(table(rows, { columns, header: ["TOOL", "EFFECTS", "DESCRIPTION"], paint }));
   noteProblems(terminal, problems);
+  for (const { id, state, errors } of missing) {
+    const why = oneLine(`the tools of the server "${id}" are not there, it is ${state}. ${errors.at(-1) ?? ""}`);
+    terminal.note(`${terminal.errorColors.yellow("warning:")} ${why}`);
+  }
   return EXIT.ok;
 }

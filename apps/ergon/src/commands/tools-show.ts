@@ -10,7 +10,7 @@ import type { Terminal } from "../output/terminal.ts";
 export async function showTool({ terminal, compose }: CommandContext, id: string): Promise<ExitCode> {
   const app = await compose();
   const { registry } = await app.capabilities();
-  const there = registry.has(id) ? undefined : (await hubTools(app)).find((found) => found.id === id);
+  const there = registry.has(id) ? undefined : (await hubTools(app)).tools.find((found) => found.id === id);
   const tool = there ?? registry.summary(id);
   if (terminal.json) {
     terminal.printJson(tool);

@@ -52,6 +52,8 @@ const matrix = [
   ["GET", "/approvals", { own: 200, agent: 200, person: 200, admin: 200 }],
   ["GET", "/approvals/:approval", { own: 200, agent: 404, person: 404, admin: 200 }],
   ["POST", "/approvals/:approval", { own: 200, agent: 403, person: 404, admin: 200 }, { decision: "approve" }],
+  ["GET", "/grants", { own: 200, agent: 403, person: 200, admin: 200 }],
+  ["DELETE", "/grants/nothing", { own: 404, agent: 403, person: 404, admin: 404 }],
   ["GET", "/servers", { own: 403, agent: 403, person: 403, admin: 200 }],
   ["POST", "/servers", { own: 403, agent: 403, person: 403, admin: 422 }],
   ["PATCH", "/servers/x", { own: 403, agent: 403, person: 403, admin: 404 }],

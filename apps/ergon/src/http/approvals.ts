@@ -84,5 +84,7 @@ export function approvalRoutes({ approvals, tokens }: Pick<HttpParts, "approvals
 function readerOf({ principal, owner }: Asker, tokens: Pick<TokenBook, "list">): Reader {
   if (principal.admin && owner === principal.name) return { name: owner };
   const made = principal.scope === "person" && !principal.local ? tokens.list(principal).map(({ name }) => name) : [];
-  return { name: owner, owners: [owner, ...made] };
+  // Such a process hands on what its client's user said.
+  const throughClient = principal.local && owner !== principal.name;
+  return { name: owner, owners: [owner, ...made], throughClient };
 }

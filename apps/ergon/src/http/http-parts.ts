@@ -33,7 +33,7 @@ export type HttpParts = {
   readonly tools: ToolShelf;
   readonly plans: PlanShelf;
   readonly loops: RefinementLoops;
-  readonly approvals: Pick<Approvals, "list" | "find" | "decide">;
+  readonly approvals: Pick<Approvals, "list" | "find" | "decide" | "grants" | "revoke">;
   readonly conversations: Conversations;
   readonly subAgent: Pick<OwnedSubAgent, "sendRequest" | "getStatus" | "ownerOf" | "list" | "cancelRequest">;
   readonly ids: Ids;

@@ -41,7 +41,9 @@ export function addMcp(app: FastifyInstance, { host, door, clock, logger }: McpD
       raw.setHeader("x-request-id", request.id);
       try {
         const gone = asker.dismissed();
-        await handle({ owner: asker.owner, body: request.body, request: request.raw, response: raw, gone });
+        const { principal, owner } = asker;
+        const mayApprove = principal.scope === "person" && !principal.local;
+        await handle({ owner, mayApprove, body: request.body, request: request.raw, response: raw, gone });
       } catch (error) {
         if (raw.headersSent) {
           logger.error({ requestId: request.id, error }, "An MCP answer broke.");

@@ -37,6 +37,8 @@ const STATUS: Readonly<Record<string, number>> = {
   loop_not_found: 404,
   server_not_found: 404,
   approval_not_found: 404,
+  grant_not_found: 404,
+  grant_configured: 409,
   subagent_request_not_found: 404,
   registry_unavailable: 503,
   install_refused: 422,

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import {
+  type ApprovalDecision,
   type AgenticPlan,
   type Approvals,
   type BlobStore,
@@ -86,6 +87,7 @@ export async function serve(
     config: { path: join(folder, "mcp-servers.json"), isNamed: true },
     dataFolder: folder,
     isKept: false,
+    stays: true,
     environment: { XDG_STATE_HOME: join(folder, "state") },
     registry: world.registry,
     costs: createCostModel(),
@@ -225,7 +227,16 @@ function partsOf(
           const ask: Parameters<typeof work>[0]["ask"] = async ({ request, owner = "local", signal }) =>
             (await runner.attempt(request, { owner, signal })).response;
           const { everything } = hub;
-          return work({ engine, loops, ask, everything, tools: async () => tools.list(), callFor: tools.call });
+          const known = async () => tools.list();
+          const counter = (owner: string) => {
+            const by = { name: owner, owners: [owner], throughClient: true };
+            return {
+              find: (id: string) => approvals.find(by, id),
+              decide: (id: string, decision: ApprovalDecision) => approvals.decide(by, id, decision),
+            };
+          };
+          const parts = { tools: known, callFor: tools.call, approvals: counter, servers: hub.desk };
+          return work({ engine, loops, ask, everything, ...parts });
         },
       }),
     tokens,

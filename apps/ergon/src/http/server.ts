@@ -20,6 +20,7 @@ import { conversationRoutes } from "./conversations.ts";
 import { createDoor, type Door } from "./door.ts";
 import { createEventStreams } from "./event-streams.ts";
 import { eventRoutes } from "./events.ts";
+import { grantRoutes } from "./grants.ts";
 import { healthRoutes } from "./health.ts";
 import { type HttpParts, REQUEST_TIMES } from "./http-parts.ts";
 import { readJsonBody } from "./json-body.ts";
@@ -69,6 +70,7 @@ export function createHttpServer(parts: HttpParts): HttpServer {
     ...subAgentRoutes(parts),
     ...askRoutes(parts),
     ...approvalRoutes(parts),
+    ...grantRoutes(parts),
     ...tokenRoutes(parts.tokens),
     ...serverRoutes(parts.servers),
     ...healthRoutes({ ...parts, streams, metrics, isDraining }),

@@ -1,7 +1,7 @@
 import { type Clock, type HubChange, isoTime, type NewEvent } from "@ergon/core";
 
 /** An event names this many tools; more are counted. */
-const MAX_NAMED = 100;
+export const MAX_NAMED = 100;
 
 /** Changes of the hub as events, each state told once. */
 export function hubEvents({
@@ -21,6 +21,8 @@ export function hubEvents({
       tell([{ type: "tools-changed", at, data: { serverId, ...names, ...counts } }]);
       return;
     }
+    // Of use to whoever shows the lists, and to nobody else.
+    if (change.kind === "offers") return;
     const { id: serverId, name, state, toolCount, errors, nextTryAt } = change.status;
     const seen = `${state} ${String(toolCount)} ${errors.at(-1) ?? ""}`;
     if (told.get(serverId) === seen) return;

@@ -1,19 +1,27 @@
-import { adaptMcpTool, hubError, type ToolRegistry, type ToolSummary } from "@ergon/core";
+import { adaptMcpTool, hubError, type HubServerStatus, type ToolRegistry, type ToolSummary } from "@ergon/core";
 import type { App } from "../app.ts";
 import { throughOwner } from "../through-owner.ts";
 import { toolsIn } from "./hub-engine.ts";
 
+export type HubTools = {
+  readonly tools: readonly ToolSummary[];
+  /** Servers whose tools are not among them. */
+  readonly missing: readonly HubServerStatus[];
+};
+
 /** The tools of MCP servers, as whoever owns the data folder has them; nobody is asked where there can be none. */
-export async function hubTools(app: App): Promise<readonly ToolSummary[]> {
+export async function hubTools(app: App): Promise<HubTools> {
   const mayBe = app.hasServers() || (await app.inspectData()).state === "owned";
-  if (!mayBe) return [];
+  if (!mayBe) return { tools: [], missing: [] };
   try {
     const work = { recover: false, repeatable: true };
-    const tools = await throughOwner(app, work, async (workplace) => {
-      await workplace.everything();
-      return workplace.tools();
+    return await throughOwner(app, work, async ({ everything, servers, tools }) => {
+      await everything();
+      // Where there is no configuration, looking would make the hub come up for nothing.
+      const items = app.hasServers() ? (await servers.list()).items : [];
+      const missing = items.filter(({ connected, state }) => !connected && state !== "disabled");
+      return { tools: (await tools()).filter(({ origin }) => origin === "hub"), missing };
     });
-    return tools.filter(({ origin }) => origin === "hub");
   } finally {
     await app.leave();
   }
@@ -23,7 +31,7 @@ export async function hubTools(app: App): Promise<readonly ToolSummary[]> {
 export async function knowTools(app: App, registry: ToolRegistry, plan: unknown): Promise<void> {
   const unknown = toolsIn(plan).filter((toolId) => !registry.has(toolId));
   if (unknown.length === 0) return;
-  for (const tool of await hubTools(app)) {
+  for (const tool of (await hubTools(app)).tools) {
     if (unknown.includes(tool.id)) registry.register(shownTool(tool));
   }
 }

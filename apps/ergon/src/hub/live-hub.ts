@@ -1,14 +1,20 @@
 import { join } from "node:path";
 import {
   type AllowList,
+  allowsForGood,
   type ApprovalRule,
+  type ChatModel,
   type Clock,
   type CostModel,
+  type Disallow,
+  type HubChange,
   isoTime,
   type Logger,
   type MCPServerConfig,
   MCPClientManager,
   type NewEvent,
+  type ServerOffer,
+  type ToolIdentity,
   type ToolRegistry,
   toErgonError,
   type WantedServer,
@@ -24,10 +30,12 @@ import {
   type ServersDesk,
   type ServersFile,
   withAllowed,
+  withoutAllowed,
 } from "@ergon/node";
 import type { Asking } from "../asking.ts";
 import { createServersDesk } from "./servers-desk.ts";
 import { hubEvents } from "./hub-events.ts";
+import { offerChanges } from "./offer-changes.ts";
 import { wantedServer } from "./wanted-server.ts";
 
 /** How long somebody who asks for all tools waits for servers that have just begun to start. */
@@ -40,14 +48,20 @@ export type LiveHubParts = {
     readonly isNamed: boolean;
   };
   readonly dataFolder: string;
+  /** The process goes on until it is stopped. One that ends with its command tells whoever typed it how servers are. */
+  readonly stays: boolean;
   /** Whether what is learned is kept when the process ends. */
   readonly isKept: boolean;
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly registry: ToolRegistry;
   readonly costs: CostModel;
+  /** Lent to servers that are trusted. */
+  readonly model?: ChatModel;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly tell: (events: readonly NewEvent[]) => void;
+  /** Told when lists of servers' resources or prompts may be others. */
+  readonly onOffers?: (offer: ServerOffer) => void;
   /** Told where to ask what calls usually cost. */
   readonly onLearned: (usualUnits: (toolId: string) => number | undefined) => void;
   /** Told what the configuration says of asking people. */
@@ -63,6 +77,8 @@ export type LiveHub = {
   readonly settings: () => ServersFile["settings"];
   /** Writes into the configuration what a person allowed for good. */
   readonly allow: AllowList;
+  /** Takes it out again. */
+  readonly disallow: Disallow;
   readonly everything: () => Promise<void>;
   readonly start: () => void;
   readonly close: () => Promise<void>;
@@ -80,9 +96,17 @@ export async function openLiveHub(parts: LiveHubParts): Promise<LiveHub> {
     hide: (serverId, value) => hidden.get(serverId)?.(value) ?? value,
   });
   parts.onLearned(log.usualUnits);
-  const connector = createMcpConnector({ logger, logins: openFileLoginStore(parts.dataFolder) });
-  const onChange = hubEvents(parts);
-  const manager = new MCPClientManager({ connector, registry, clock, logger, costs, onChange, onInvoked: log.add });
+  const told = parts.stays ? logger : quieter(logger);
+  const lent = parts.model === undefined ? {} : { model: parts.model };
+  const connector = createMcpConnector({ logger: told, logins: openFileLoginStore(parts.dataFolder), ...lent });
+  const tellEvents = hubEvents(parts);
+  const tellOffers = offerChanges((offer) => parts.onOffers?.(offer));
+  const onChange = (change: HubChange): void => {
+    tellEvents(change);
+    tellOffers(change);
+  };
+  const onInvoked = log.add;
+  const manager = new MCPClientManager({ connector, registry, clock, logger: told, costs, onChange, onInvoked });
   let problems: ServersFile["problems"] = [];
   let configured: Pick<ServersFile, "servers" | "settings"> = { servers: [], settings: {} };
   let applying: Promise<void> = Promise.resolve();
@@ -119,6 +143,23 @@ export async function openLiveHub(parts: LiveHubParts): Promise<LiveHub> {
       const known = (await file.read()).servers.some(({ id }) => id === serverId);
       if (!known) return false;
       await file.change((text) => withAllowed(text, serverId, tools));
+      await apply(await file.read());
+      return true;
+    },
+    disallow: async ({ serverId, fingerprint, identity }) => {
+      const tool = { fingerprint, identity: identity as unknown as ToolIdentity };
+      const { name } = tool.identity;
+      const allows = ({ servers, settings }: ServersFile): boolean => {
+        const rules = settings.approvalRules ?? NO_RULES;
+        const server = servers.find(({ id }) => id === serverId);
+        const facts = serverId === undefined ? tool : { ...tool, serverId };
+        return allowsForGood({ tool: facts, rules, ...(server === undefined ? {} : { server }) });
+      };
+      const read = await file.read();
+      if (!allows(read)) return true;
+      const without = (text: string): string => (serverId === undefined ? text : withoutAllowed(text, serverId, name));
+      if (serverId === undefined || allows(await file.tried(without))) return false;
+      await file.change(without);
       await apply(await file.read());
       return true;
     },
@@ -168,6 +209,16 @@ export async function openLiveHub(parts: LiveHubParts): Promise<LiveHub> {
     patience ??= clock.sleep(FIRST_PATIENCE_MS);
     return Promise.race([manager.startAll(), patience]);
   }
+}
+
+function quieter(logger: Logger): Logger {
+  return {
+    debug: (fields, message) => logger.debug(fields, message),
+    info: (fields, message) => logger.info(fields, message),
+    warn: (fields, message) => logger.info(fields, message),
+    error: (fields, message) => logger.error(fields, message),
+    child: (fields) => quieter(logger.child(fields)),
+  };
 }
 
 /** A name that could be read as a pattern would allow more than the person said. */

@@ -8,7 +8,7 @@
  * B3  When the hub is closed, no process of a server is left.
  */
 import { existsSync } from "node:fs";
-import type { AllowList, Engine, HubStats, ToolGate, ToolRegistry } from "@ergon/core";
+import type { AllowList, Disallow, Engine, HubStats, ToolGate, ToolRegistry } from "@ergon/core";
 import type { ServersDesk } from "@ergon/node";
 import { once } from "../once.ts";
 import { hubEngine } from "./hub-engine.ts";
@@ -28,6 +28,8 @@ export type Hub = {
   readonly reach: (toolIds: readonly string[]) => Promise<void>;
   /** Writes into the configuration what a person allowed for good; false where that cannot be. */
   readonly allow: AllowList;
+  /** Takes it out again; false where the configuration goes on allowing it. */
+  readonly disallow: Disallow;
   /** What was learned from calls; undefined where there is no hub. */
   readonly stats: () => Promise<HubStats | undefined>;
   /** Starts all servers and watches the configuration, behind everything else. */
@@ -63,6 +65,7 @@ export async function openHub(parts: HubParts): Promise<Hub> {
     settings: () => live?.settings() ?? {},
     reach: late.reach,
     allow: async (allowed) => (await live?.allow(allowed)) ?? false,
+    disallow: async (grant) => (await live?.disallow(grant)) ?? true,
     stats: async () => (existsSync(config.path) || live !== undefined ? (await open()).desk.stats() : undefined),
     start: () => {
       open()

@@ -5,6 +5,7 @@
  * A2  A round that brings an answer goes on with the session of the round before; nothing is started twice.
  * A3  What the client carries between rounds is signed, bound to the principal, the tool and its arguments, and expires.
  * A4  Where the client has no form, or the answer may not be asked for in one, the result carries the question.
+ * A5  A call is approved there only for a principal that may approve, and the first answer counts, wherever it was given.
  */
 import { canonicalJson, isErgonError, type JsonObject, type OpenWait, type SessionCore, sha256Hex } from "@ergon/core";
 import {
@@ -16,8 +17,9 @@ import {
   ProtocolErrorCode,
 } from "@modelcontextprotocol/server";
 import { z } from "zod";
-import { type AnswerForm, answerForm } from "./answer-form.ts";
+import { answerForm } from "./answer-form.ts";
 import { answer } from "./answers.ts";
+import { type ApprovalForm, approvalForm, decisionIn } from "./approval-form.ts";
 import { followProgress } from "./follow-progress.ts";
 import type { Reach } from "./reach.ts";
 import { sessionAnswer } from "./session-answer.ts";
@@ -34,68 +36,103 @@ const Asked = z.object({
   args: z.string(),
   sessionId: z.string(),
   path: z.string(),
+  /** The call that the question was about; absent where the session itself asked. */
+  approvalId: z.string().exactOptional(),
   round: z.int().positive(),
 });
 type Asked = z.infer<typeof Asked>;
 
-export type Drive = {
+type AskedQuestion = ApprovalForm & Pick<Asked, "path" | "approvalId">;
+
+export type Drive<R> = {
   readonly tool: string;
   readonly args: JsonObject;
-  readonly waitMs: number;
-  /** Sets the session going and gives its id; not called in a round that brings an answer. */
-  readonly begin: () => Promise<string>;
+  /** How long the session is waited for; absent: until it has settled. */
+  readonly waitMs?: number;
+  /** Sets the session going and gives its id, or the answer where none was needed. Not called in a round that brings an answer. */
+  readonly begin: () => Promise<string | { readonly result: R }>;
+  /** What the client is told once nothing more is asked. */
+  readonly report: (sessionId: string) => Promise<R>;
 };
 
-export async function driveSession(
+export async function driveSession<R>(
   reach: Reach,
   call: McpCall,
-  { tool, args, waitMs, begin }: Drive,
-): Promise<CallToolResult | InputRequiredResult> {
+  { tool, args, waitMs, begin, report }: Drive<R>,
+): Promise<R | InputRequiredResult> {
+  const { owner } = call;
   const asked = askedBefore(call, tool, args);
-  if (asked === undefined) return await follow(await begin(), 0);
-  const { sessionId, path, round } = asked;
+  if (asked === undefined) {
+    const begun = await begin();
+    return typeof begun === "string" ? await follow(begun, 0) : begun.result;
+  }
+  const { sessionId, path, approvalId, round } = asked;
   const response = inputResponse(call.answers, QUESTION);
-  if (response.kind === "elicit" && response.action !== "accept") return await report(sessionId);
   if (response.kind !== "elicit") return await follow(sessionId, round);
+  if (approvalId !== undefined) {
+    const decision = decisionIn(response);
+    if (decision === undefined) return await report(sessionId);
+    await decide(approvalId, decision);
+    return await follow(sessionId, round);
+  }
+  if (response.action !== "accept") return await report(sessionId);
   const problem = await give(sessionId, path, response.content ?? {});
   return await follow(sessionId, round, problem);
 
-  async function follow(sessionId: string, round: number, problem = ""): Promise<CallToolResult | InputRequiredResult> {
+  async function follow(sessionId: string, round: number, problem = ""): Promise<R | InputRequiredResult> {
     const core = await settle(sessionId);
-    const question = call.canAsk && round < MAX_QUESTIONS ? questionOf(core) : undefined;
+    const question = call.canAsk && round < MAX_QUESTIONS ? await questionOf(core) : undefined;
     if (question === undefined) return await report(sessionId);
-    const { wait, form } = question;
-    const state: Asked = { tool, args: hashOf(args), sessionId, path: wait.path, round: round + 1 };
+    const { message, schema, ...about } = question;
+    const state: Asked = { tool, args: hashOf(args), sessionId, ...about, round: round + 1 };
     return inputRequired({
       inputRequests: {
-        [QUESTION]: inputRequired.elicit({ message: `${problem}${wait.message}`, requestedSchema: form.schema }),
+        [QUESTION]: inputRequired.elicit({ message: `${problem}${message}`, requestedSchema: schema }),
       },
       requestState: await call.remember(state),
     });
   }
 
   async function settle(sessionId: string): Promise<SessionCore> {
-    const { owner, signal } = call;
+    const { signal } = call;
+    const limit = waitMs === undefined ? {} : { timeoutMs: waitMs };
     return await reach({ repeatable: true }, async ({ engine }) => {
       const stop = call.wantsProgress ? followProgress(engine, call, sessionId) : () => undefined;
       try {
-        return await engine.settled({ owner, sessionId, timeoutMs: waitMs, signal });
+        return await engine.settled({ owner, sessionId, ...limit, signal });
       } finally {
         stop();
       }
     });
   }
 
-  async function report(sessionId: string): Promise<CallToolResult> {
-    const { owner } = call;
-    return await reach({ repeatable: true }, async ({ engine }) =>
-      answer(sessionAnswer(await engine.readSession({ owner, sessionId, historyLimit: 1 }))),
-    );
+  async function questionOf({ status, waiting }: SessionCore): Promise<AskedQuestion | undefined> {
+    if (status !== "paused_on_human") return undefined;
+    for (const wait of waiting) {
+      const { path, approvalId } = wait;
+      const form = approvalId === undefined ? humanForm(wait) : await aboutCall(approvalId);
+      if (form !== undefined) return { ...form, path, ...(approvalId === undefined ? {} : { approvalId }) };
+    }
+    return undefined;
+  }
+
+  async function aboutCall(approvalId: string): Promise<ApprovalForm | undefined> {
+    if (!call.mayApprove()) return undefined;
+    return approvalForm(await reach({ repeatable: true }, ({ approvals }) => approvals(owner).find(approvalId)));
+  }
+
+  async function decide(approvalId: string, decision: NonNullable<ReturnType<typeof decisionIn>>): Promise<void> {
+    if (!call.mayApprove()) return;
+    try {
+      // The same answer given twice is one answer.
+      await reach({ repeatable: true }, ({ approvals }) => approvals(owner).decide(approvalId, decision));
+    } catch (thrown) {
+      if (!isErgonError(thrown) || !ANSWERED_ELSEWHERE.has(thrown.code)) throw thrown;
+    }
   }
 
   /** What was wrong with the answer, as the beginning of the next question; nothing when it was taken. */
   async function give(sessionId: string, path: string, content: Readonly<Record<string, unknown>>): Promise<string> {
-    const { owner } = call;
     try {
       await reach({ repeatable: false }, async ({ engine }) => {
         const { core } = await engine.readSession({ owner, sessionId, historyLimit: 1 });
@@ -114,13 +151,24 @@ export async function driveSession(
   }
 }
 
-function questionOf(core: SessionCore): { readonly wait: OpenWait; readonly form: AnswerForm } | undefined {
-  if (core.status !== "paused_on_human") return undefined;
-  for (const wait of core.waiting) {
-    const form = wait.kind === "human" ? answerForm(wait) : undefined;
-    if (form !== undefined) return { wait, form };
-  }
-  return undefined;
+/** A session as it stands, told as a tool's result. */
+export function reportSession(reach: Reach, { owner }: Pick<McpCall, "owner">): Drive<CallToolResult>["report"] {
+  return async (sessionId) =>
+    await reach({ repeatable: true }, async ({ engine }) =>
+      answer(sessionAnswer(await engine.readSession({ owner, sessionId, historyLimit: 1 }))),
+    );
+}
+
+const ANSWERED_ELSEWHERE = new Set([
+  "approval_decided",
+  "approval_expired",
+  "approval_withdrawn",
+  "approval_not_found",
+]);
+
+function humanForm(wait: OpenWait): ApprovalForm | undefined {
+  const form = wait.kind === "human" ? answerForm(wait) : undefined;
+  return form === undefined ? undefined : { message: wait.message, schema: form.schema };
 }
 
 function askedBefore(call: McpCall, tool: string, args: JsonObject): Asked | undefined {

@@ -1,9 +1,11 @@
-// `--gateway`: the tools of the hub's servers, shown to MCP clients as tools of ours. Each call passes the gate like any other.
+// `--gateway`: what the hub's servers have, shown to MCP clients as ours. Each call passes the gate like any other.
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Json, type JsonObject, type Logger, toErgonError, type ToolSummary } from "@ergon/core";
+import { type Json, type JsonObject, type Logger, type ServerOffer, toErgonError, type ToolSummary } from "@ergon/core";
 import type { CallToolResult, Tool } from "@modelcontextprotocol/server";
 import { answer, outputSchema } from "./answers.ts";
 import type { McpChanges } from "./changes.ts";
+import { driveCall } from "./drive-call.ts";
+import { gatewayReads } from "./gateway-reads.ts";
 import type { Reach } from "./reach.ts";
 import type { McpSurface, McpTool } from "./surface.ts";
 
@@ -13,12 +15,14 @@ export type GatewayDeps = {
   readonly logger: Logger;
   /** Calls back when the tools may be others; absent where nobody tells. */
   readonly onChange?: (listener: () => void) => unknown;
+  /** The same for what servers have beside their tools. */
+  readonly onOffers?: (listener: (offer: ServerOffer) => void) => unknown;
 };
 
 /** Many clients list tools once: servers that are starting are waited for this long. */
 const FIRST_LIST_MS = 5_000;
 
-export function gatewaySurface({ reach, changes, logger, onChange }: GatewayDeps): McpSurface {
+export function gatewaySurface({ reach, changes, logger, onChange, onOffers }: GatewayDeps): McpSurface {
   let shown: readonly McpTool[] = [];
   let seen = "[]";
   let looking: Promise<void> | undefined;
@@ -53,7 +57,9 @@ export function gatewaySurface({ reach, changes, logger, onChange }: GatewayDeps
   }
 
   onChange?.(() => void look());
+  onOffers?.((list) => changes.announce({ kind: "list", list }));
   return {
+    ...gatewayReads({ reach, logger }),
     prepare: async () => {
       const patience = new AbortController();
       const late = sleep(FIRST_LIST_MS, undefined, { signal: patience.signal, ref: false }).catch(() => undefined);
@@ -89,13 +95,14 @@ export function gatewayTool(tool: ShownTool, reach: Reach): McpTool {
         openWorldHint: true,
       },
     },
-    call: async (args, { owner, signal }) => {
-      const request = { owner, toolId: id, args, signal };
-      const called = await reach({ repeatable: false }, ({ callFor }) => callFor(request));
-      if (called.kind === "finished") return resultOf(called.output, isDeclared);
-      const next = `A person must approve this call first: ergon approvals approve ${called.approvalId}`;
-      return answer({ code: "approval_required", message: next, approvalId: called.approvalId });
-    },
+    call: async (args, call) =>
+      await driveCall<CallToolResult>(reach, call, {
+        tool: id,
+        args,
+        called: { toolId: id, args },
+        result: (output) => resultOf(output, isDeclared),
+        waiting: answer,
+      }),
   };
 }
 

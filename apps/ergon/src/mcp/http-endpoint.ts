@@ -20,20 +20,28 @@ export type McpEndpoint = {
   readonly close: () => Promise<void>;
 };
 
-type McpExchange = Exchange & { readonly owner: string; readonly body: unknown };
+type McpExchange = Exchange & { readonly owner: string; readonly mayApprove: boolean; readonly body: unknown };
 
 export function createMcpEndpoint(host: McpHost, clock: Clock): McpEndpoint {
   const legacy = createLegacySessions(host, clock);
   const modern = new Map<string, { readonly handler: McpHttpHandler; readonly stop: () => void }>();
 
   /** One for each principal, so that nobody hears of another's resources. Principals are bounded by their tokens. */
-  const modernFor = (owner: string): McpHttpHandler => {
-    let found = modern.get(owner);
+  const modernFor = (owner: string, mayApprove: boolean): McpHttpHandler => {
+    const key = `${mayApprove ? "person" : "agent"} ${owner}`;
+    let found = modern.get(key);
     if (found === undefined) {
       const bus = new InMemoryServerEventBus();
       const stop = host.changes.listen((change) => publish(bus, owner, change));
       const handler = createMcpHandler(
-        () => host.serverFor({ owner, era: "modern", stays: false, capabilities: () => undefined }),
+        () =>
+          host.serverFor({
+            owner,
+            era: "modern",
+            stays: false,
+            capabilities: () => undefined,
+            mayApprove: () => mayApprove,
+          }),
         {
           legacy: "reject",
           bus: withInterest(bus, host.changes),
@@ -41,17 +49,18 @@ export function createMcpEndpoint(host: McpHost, clock: Clock): McpEndpoint {
         },
       );
       found = { handler, stop };
-      modern.set(owner, found);
+      modern.set(key, found);
     }
     return found.handler;
   };
 
   return {
-    handle: async ({ owner, body, ...given }) => {
+    handle: async ({ owner, mayApprove, body, ...given }) => {
       const ended = new Promise<void>((resolve) => given.response.once("close", () => resolve()));
       await exchange(given, async (web) => {
-        if (await isLegacyRequest(web, body)) return await legacy.handle(web, { owner, parsedBody: body, ended });
-        return await modernFor(owner).fetch(web, { parsedBody: body });
+        if (await isLegacyRequest(web, body))
+          return await legacy.handle(web, { owner, mayApprove, parsedBody: body, ended });
+        return await modernFor(owner, mayApprove).fetch(web, { parsedBody: body });
       });
     },
     close: async () => {

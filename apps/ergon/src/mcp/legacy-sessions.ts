@@ -26,6 +26,8 @@ type LegacySession = {
   readonly owner: string;
   readonly transport: WebStandardStreamableHTTPServerTransport;
   readonly product: McpServer;
+  /** As the token of its latest request says. */
+  mayApprove: boolean;
   heardMs: number;
   open: number;
 };
@@ -34,7 +36,12 @@ export type LegacySessions = {
   /** `ended` resolves when the answer is out, streams included. */
   readonly handle: (
     request: Request,
-    options: { readonly owner: string; readonly parsedBody: unknown; readonly ended: Promise<void> },
+    options: {
+      readonly owner: string;
+      readonly mayApprove?: boolean;
+      readonly parsedBody: unknown;
+      readonly ended: Promise<void>;
+    },
   ) => Promise<Response>;
   readonly count: () => number;
   readonly close: () => Promise<void>;
@@ -79,13 +86,14 @@ export function createLegacySessions(host: McpHost, clock: Clock, bounds: Legacy
     let said: ClientCapabilities | undefined;
     if (isInitializeRequest(body)) said = body.params.capabilities;
     const id = randomUUID();
-    const product = host.serverFor({ owner, era: "legacy", stays: true, capabilities: () => said });
+    const mayApprove = (): boolean => sessions.get(id)?.mayApprove === true;
+    const product = host.serverFor({ owner, era: "legacy", stays: true, capabilities: () => said, mayApprove });
     const transport = new WebStandardStreamableHTTPServerTransport({
       sessionIdGenerator: () => id,
       onsessionclosed: () => void sessions.delete(id),
     });
     await product.connect(transport);
-    const session = { id, owner, transport, product, heardMs: clock.monotonic(), open: 0 };
+    const session = { id, owner, transport, product, mayApprove: false, heardMs: clock.monotonic(), open: 0 };
     sessions.set(id, session);
     return session;
   }
@@ -100,11 +108,12 @@ export function createLegacySessions(host: McpHost, clock: Clock, bounds: Legacy
   }
 
   return {
-    handle: async (request, { owner, parsedBody, ended }) => {
+    handle: async (request, { owner, mayApprove = false, parsedBody, ended }) => {
       const id = request.headers.get("mcp-session-id");
       const session =
         id === null ? (isOpening(parsedBody) ? await open(owner, parsedBody) : undefined) : find(id, owner);
       if (session === undefined) return id === null ? NO_SESSION() : UNKNOWN_SESSION();
+      session.mayApprove = mayApprove;
       session.open += 1;
       void ended.finally(() => {
         session.open -= 1;

@@ -47,6 +47,8 @@ type McpPeer = {
   readonly stays: boolean;
   /** What the client said of itself when it connected, in the era in which it does. */
   readonly capabilities: () => ClientCapabilities | undefined;
+  /** Whether its user may approve calls; asked each time. */
+  readonly mayApprove: () => boolean;
 };
 
 export type McpHost = {
@@ -57,15 +59,11 @@ export type McpHost = {
 
 export function createMcpHost({ name, version, surfaces, changes, logger, debug }: McpHostDeps): McpHost {
   const info = { name, version };
-  /** What comes first has its name: a server's tool cannot take that of one of ours. */
-  const tools = (): readonly McpTool[] => {
-    const named = new Map<string, McpTool>();
-    for (const tool of surfaces.flatMap((surface) => surface.tools?.() ?? [])) {
-      if (!named.has(tool.definition.name)) named.set(tool.definition.name, tool);
-    }
-    return [...named.values()];
+  const tools = (): readonly McpTool[] => named(surfaces.flatMap((surface) => surface.tools?.() ?? []));
+  const prompts = async (): Promise<readonly McpPrompt[]> => {
+    const lists = await Promise.all(surfaces.map(async (surface) => surface.prompts?.() ?? []));
+    return named(lists.flat());
   };
-  const prompts = (): readonly McpPrompt[] => surfaces.flatMap((surface) => surface.prompts?.() ?? []);
   const resources: readonly McpResources[] = surfaces.flatMap((surface) => surface.resources ?? []);
   const key = randomBytes(KEY_BYTES);
   const codecFor = (owner: string) =>
@@ -102,6 +100,7 @@ export function createMcpHost({ name, version, surfaces, changes, logger, debug 
         owner,
         signal: mcpReq.signal,
         canAsk: canShowForms(capabilitiesOf(context, peer.capabilities())),
+        mayApprove: peer.mayApprove,
         answers: mcpReq.inputResponses,
         remembered: () => mcpReq.requestState(),
         remember: (value) => codecFor(owner).mint(value, context),
@@ -137,26 +136,28 @@ export function createMcpHost({ name, version, surfaces, changes, logger, debug 
         return failure(error, debug);
       }
     });
-    server.setRequestHandler("prompts/list", () => ({ prompts: prompts().map(({ definition }) => definition) }));
+    server.setRequestHandler("prompts/list", async () => ({
+      prompts: (await prompts()).map(({ definition }) => definition),
+    }));
     server.setRequestHandler("prompts/get", async ({ params }, context) => {
-      const prompt = promptNamed(params.name);
+      const prompt = await promptNamed(params.name);
       const args = params.arguments ?? {};
       const missing = prompt.definition.arguments?.find(({ name: wanted, required }) => required && !(wanted in args));
       if (missing !== undefined) {
         throw new ProtocolError(ProtocolErrorCode.InvalidParams, `The prompt needs the argument "${missing.name}".`);
       }
-      return await prompt.get(args, callOf(context));
+      return await orRefused(() => prompt.get(args, callOf(context)));
     });
     server.setRequestHandler("resources/list", async (_, context) => {
       const lists = await Promise.all(resources.map(({ list }) => list(callOf(context))));
       return { resources: lists.flat() };
     });
-    server.setRequestHandler("resources/templates/list", () => ({
-      resourceTemplates: resources.flatMap(({ templates }) => templates),
+    server.setRequestHandler("resources/templates/list", async () => ({
+      resourceTemplates: (await Promise.all(resources.map(async ({ templates }) => templates()))).flat(),
     }));
     server.setRequestHandler("resources/read", async ({ params }, context) => {
       for (const { read } of resources) {
-        const found = await read(params.uri, callOf(context));
+        const found = await orRefused(() => read(params.uri, callOf(context)));
         if (found !== undefined) return found;
       }
       throw new ResourceNotFoundError(params.uri);
@@ -185,16 +186,34 @@ export function createMcpHost({ name, version, surfaces, changes, logger, debug 
     return product;
   }
 
-  function promptNamed(wanted: string): McpPrompt {
-    const prompt = prompts().find(({ definition }) => definition.name === wanted);
+  async function promptNamed(wanted: string): Promise<McpPrompt> {
+    const prompt = (await prompts()).find(({ definition }) => definition.name === wanted);
     if (prompt === undefined) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown prompt: ${wanted}`);
     return prompt;
   }
 
   async function complete({ ref, argument }: CompleteRequest["params"], call: McpCall): Promise<readonly string[]> {
-    if (ref.type === "ref/prompt") return promptNamed(ref.name).complete?.(argument.name, argument.value) ?? [];
+    if (ref.type === "ref/prompt") return (await promptNamed(ref.name)).complete?.(argument.name, argument.value) ?? [];
     const found = await Promise.all(resources.map((one) => one.complete(ref.uri, argument.value, call)));
     return found.flat();
+  }
+}
+
+/** What comes first has its name: a server's cannot take that of one of ours. */
+function named<T extends { readonly definition: { readonly name: string } }>(all: readonly T[]): readonly T[] {
+  const first = new Map<string, T>();
+  for (const one of all) if (!first.has(one.definition.name)) first.set(one.definition.name, one);
+  return [...first.values()];
+}
+
+/** A read has no result that could say what went wrong; its error says it, with the code that everybody else gets. */
+async function orRefused<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (thrown) {
+    if (!isErgonError(thrown)) throw thrown;
+    const { code, message, retryable, details } = thrown;
+    throw new ProtocolError(ProtocolErrorCode.InternalError, message, { ...details, code, retryable });
   }
 }
 

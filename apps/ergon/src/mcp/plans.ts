@@ -1,7 +1,7 @@
 import type { AgenticPlan, Ids, JsonObject } from "@ergon/core";
 import type { PromptArgument, Tool } from "@modelcontextprotocol/server";
 import type { PlanBooks } from "../plan-shelf.ts";
-import { driveSession } from "./drive-session.ts";
+import { driveSession, reportSession } from "./drive-session.ts";
 import { planToolName } from "./plan-tool-name.ts";
 import type { Reach } from "./reach.ts";
 import { SESSION_OUTPUT } from "./session-answer.ts";
@@ -41,6 +41,7 @@ function planTool({ reach, ids }: PlanDeps, plan: AgenticPlan): McpTool {
         args,
         waitMs: DEFAULT_WAIT_SECONDS * 1_000,
         begin: () => startPlan({ reach, ids }, call.owner, plan, whole ? args : (args["input"] ?? null)),
+        report: reportSession(reach, call),
       }),
   };
 }

@@ -15,25 +15,23 @@ export type OwnerReach = {
 };
 
 /** Many requests share one workplace; when its owner disappears, the first to notice enters anew for all. */
-export function reachThroughOwner(app: App): OwnerReach {
+export function reachThroughOwner(app: App, onEnter: (workplace: Workplace) => void = () => undefined): OwnerReach {
   let entered: Promise<Workplace> | undefined;
-  const enter = (): Promise<Workplace> => {
-    entered ??= app.enter({ recover: true, stays: true }).catch((error: unknown) => {
+  const enterNow = async (): Promise<Workplace> => {
+    try {
+      const workplace = await app.enter({ recover: true, stays: true });
+      onEnter(workplace);
+      return workplace;
+    } catch (thrown) {
       entered = undefined;
-      throw error;
-    });
-    return entered;
+      throw thrown;
+    }
   };
+  const enter = (): Promise<Workplace> => (entered ??= enterNow());
   const leave = async (workplace: Workplace): Promise<void> => {
     const before = entered;
     if (before === undefined || (await before) !== workplace || entered !== before) return;
-    entered = app
-      .leave()
-      .then(() => app.enter({ recover: true, stays: true }))
-      .catch((error: unknown) => {
-        entered = undefined;
-        throw error;
-      });
+    entered = app.leave().then(enterNow);
     await entered;
   };
 
@@ -42,7 +40,7 @@ export function reachThroughOwner(app: App): OwnerReach {
       for (let owners = 1; ; owners += 1) {
         const workplace = await enter();
         try {
-          return await work(workplace);
+          return await work({ ...workplace, approvals: workplace.approvalsOf });
         } catch (thrown) {
           const gone = isErgonError(thrown) && thrown.code === "owner_gone";
           if (!gone || workplace.isOwner || owners >= MAX_OWNERS) throw thrown;
@@ -52,12 +50,12 @@ export function reachThroughOwner(app: App): OwnerReach {
       }
     },
     enterSoon: () => {
-      const enterNow = (): void => {
+      const tryNow = (): void => {
         enter().catch((thrown: unknown) => {
           app.logger.error({ error: toErgonError(thrown, "internal").toJSON() }, "The data folder cannot be used.");
         });
       };
-      setTimeout(enterNow, ENTER_AFTER_MS).unref();
+      setTimeout(tryNow, ENTER_AFTER_MS).unref();
     },
   };
 }

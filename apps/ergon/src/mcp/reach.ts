@@ -1,4 +1,5 @@
 import type { Engine, RefinementLoops, ToolSummary } from "@ergon/core";
+import type { ApprovalCounter, ServersDesk } from "@ergon/node";
 import type { CalledTool, CallTool } from "../http/http-parts.ts";
 import type { AskTurn } from "../make-loop.ts";
 
@@ -11,7 +12,12 @@ export type McpWorkplace = {
   readonly everything: () => Promise<void>;
   readonly tools: () => Promise<readonly ToolSummary[]>;
   readonly callFor: (call: CallTool) => Promise<CalledTool>;
+  /** The questions about this principal's calls, answered through its client. */
+  readonly approvals: (owner: string) => ClientApprovals;
+  readonly servers: Pick<ServersDesk, "list" | "ask">;
 };
+
+export type ClientApprovals = Pick<ApprovalCounter, "find" | "decide">;
 
 /**
  * Does work on whoever owns the data folder. `repeatable`: it may be done again when the owner died and may have done

@@ -36,7 +36,7 @@ export function resourceSurface({ reach, plans }: { readonly reach: Reach; reado
   };
 
   const resources: McpResources = {
-    templates: TEMPLATES,
+    templates: () => TEMPLATES,
     list: async (call) => {
       const all = await Promise.all(KINDS.map(async (kind) => ({ kind, found: await ids(kind, call) })));
       return all.flatMap(({ kind, found }) => found.map((one) => resourceOf(kind, one)));

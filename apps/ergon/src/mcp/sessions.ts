@@ -3,7 +3,7 @@ import type { Tool } from "@modelcontextprotocol/server";
 import { z } from "zod";
 import { planNotFound, type PlanBooks } from "../plan-shelf.ts";
 import { answer, outputSchema } from "./answers.ts";
-import { driveSession } from "./drive-session.ts";
+import { driveSession, reportSession } from "./drive-session.ts";
 import type { Reach } from "./reach.ts";
 import { SESSION_OUTPUT, SessionAnswer, sessionAnswer, WHOLE_SESSION_OUTPUT } from "./session-answer.ts";
 import type { McpSurface, McpTool } from "./surface.ts";
@@ -29,6 +29,7 @@ export function sessionSurface({ reach, plans, ids }: SessionDeps): McpSurface {
           args,
           waitMs: waitSeconds * 1_000,
           begin: () => startPlan({ reach, ids }, call.owner, given as AgenticPlan, input),
+          report: reportSession(reach, call),
         });
       },
     },
@@ -56,17 +57,17 @@ export function sessionSurface({ reach, plans, ids }: SessionDeps): McpSurface {
           );
           return sessionId;
         };
-        return await driveSession(reach, call, { tool: RESUME.name, args, waitMs: waitSeconds * 1_000, begin });
+        const report = reportSession(reach, call);
+        return await driveSession(reach, call, { tool: RESUME.name, args, waitMs: waitSeconds * 1_000, begin, report });
       },
     },
     {
       definition: define(CANCEL, RefArgs, SESSION_OUTPUT),
-      call: async (args, { owner }) => {
+      call: async (args, call) => {
+        const { owner } = call;
         const { sessionId } = parse(RefArgs, args);
         await reach({ repeatable: true }, ({ engine }) => engine.cancel({ owner, sessionId }));
-        return await reach({ repeatable: true }, async ({ engine }) =>
-          answer(sessionAnswer(await engine.readSession({ owner, sessionId, historyLimit: 1 }))),
-        );
+        return await reportSession(reach, call)(sessionId);
       },
     },
     {

@@ -16,16 +16,21 @@ export async function serveMcpOnStdio(
   { owner, streams, signal }: { readonly owner: string; readonly streams: StdioStreams; readonly signal: AbortSignal },
 ): Promise<void> {
   let said: ClientCapabilities | undefined;
+  // Whoever starts a process of ours could as well type the command that approves.
+  const mayApprove = (): boolean => true;
   const pipe = new StdioServerTransport(streams.input, gatheredOutput(streams.output), {
     maxBufferSize: MAX_MESSAGE_BYTES,
   });
   const { transport, closed } = watchMessages(pipe, (message) => {
     if (isInitializeRequest(message)) said = message.params.capabilities;
   });
-  const connection = serveStdio(({ era }) => host.serverFor({ owner, era, stays: true, capabilities: () => said }), {
-    transport,
-    onerror: (error) => host.logger.debug({ error }, "A message over stdio was refused."),
-  });
+  const connection = serveStdio(
+    ({ era }) => host.serverFor({ owner, era, stays: true, capabilities: () => said, mayApprove }),
+    {
+      transport,
+      onerror: (error) => host.logger.debug({ error }, "A message over stdio was refused."),
+    },
+  );
   const stop = (): void => void connection.close();
   signal.addEventListener("abort", stop, { once: true });
   if (signal.aborted) stop();

@@ -19,7 +19,7 @@ export type McpSurface = {
   readonly prepare?: () => Promise<void>;
   /** In the order of the list; what changes is announced. */
   readonly tools?: () => readonly McpTool[];
-  readonly prompts?: () => readonly McpPrompt[];
+  readonly prompts?: () => readonly McpPrompt[] | Promise<readonly McpPrompt[]>;
   readonly resources?: McpResources;
 };
 
@@ -40,10 +40,10 @@ export type McpPrompt = {
 };
 
 export type McpResources = {
-  readonly templates: readonly ResourceTemplateType[];
+  readonly templates: () => readonly ResourceTemplateType[] | Promise<readonly ResourceTemplateType[]>;
   readonly list: (call: McpCall) => Promise<readonly Resource[]>;
   /** Undefined when it is none of these, or not the caller's. */
-  readonly read: (uri: string, call: McpCall) => Promise<ReadResourceResult | undefined>;
+  readonly read: (uri: string, call: McpCall) => Promise<ReadResourceResult | InputRequiredResult | undefined>;
   /** Values of a template's variable that begin like this. */
   readonly complete: (template: string, begun: string, call: McpCall) => Promise<readonly string[]>;
 };
@@ -55,6 +55,8 @@ export type McpCall = {
   readonly signal: AbortSignal;
   /** Whether the client can put a form to its user. */
   readonly canAsk: boolean;
+  /** Whether the user's yes to a call counts that was asked for in a form: never for an `agent` token. */
+  readonly mayApprove: () => boolean;
   /** What the user answered to the questions of an earlier round. */
   readonly answers: Readonly<Record<string, unknown>> | undefined;
   /** What the round before wanted remembered: signed, and bound to who asked. */

@@ -19,6 +19,8 @@ const HUB_ERROR_CODES = [
   "approval_expired",
   "approval_withdrawn",
   "approvals_full",
+  "grant_not_found",
+  "grant_configured",
   "subagent_request_not_found",
   "registry_unavailable",
   "install_refused",

@@ -193,6 +193,25 @@ describe("an answer", () => {
     expect(calls).toHaveLength(1);
   });
 
+  it("that came through a program's client counts, but not for what is asked about each time", async () => {
+    const { run, approvals, registry, calls, pending, status } = open();
+    const client = { name: OWNER, owners: [OWNER], throughClient: true };
+    registry.register({
+      definition: { id: "probe::always", description: "d", parameters: { type: "object" }, alwaysAsk: true },
+      implementation: () => Promise.resolve("done"),
+    });
+    const always = await run(planOf("always", [callStep("a", "probe::always")]), "always");
+    expect(always).toMatchObject({ state: "pending", alwaysAsk: true });
+    for (const decision of ["approve", "deny"] as const)
+      await expect(approvals.decide(client, always.id, { decision })).rejects.toMatchObject({ code: "forbidden" });
+    expect(await approvals.find(client, always.id)).toMatchObject({ state: "pending" });
+    await run(writePlan);
+    const id = (await pending()).find(({ tool }) => tool === "notes_write")?.id ?? "";
+    expect(await approvals.decide(client, id, { decision: "approve" })).toMatchObject({ decidedBy: OWNER });
+    expect(await status()).toBe("completed");
+    expect(calls).toHaveLength(1);
+  });
+
   it("is for those who may see the question, and for others there is none (Q3)", async () => {
     const { run, approvals } = open();
     const { id } = await run(writePlan);
@@ -354,6 +373,31 @@ describe("what was allowed for good", () => {
         changes: [{ field: "description", before: "Writes a note.", after: "Writes a note, and mails it.\\u{200b}" }],
       },
     ]);
+  });
+
+  it("is listed with who allowed it, and asked about again once it is revoked", async () => {
+    const { run, approvals, calls, status } = open();
+    const { id } = await run(writePlan);
+    await approvals.decide(PERSON, id, remember);
+    expect(await status()).toBe("completed");
+    const { items } = await approvals.grants({ limit: 10 });
+    expect(items).toMatchObject([{ toolId: "notes_write", serverId: "notes", grantedBy: "ada" }]);
+    expect(await approvals.revoke("notes_write")).toEqual(items[0]);
+    expect((await approvals.grants({ limit: 10 })).items).toEqual([]);
+    await expect(approvals.revoke("notes_write")).rejects.toMatchObject({ code: "grant_not_found" });
+    expect(await run(writePlan, "t")).toMatchObject({ state: "pending", sessionId: "t" });
+    expect(calls).toHaveLength(1);
+  });
+
+  it("in the configuration is taken out there first, and kept where that cannot be", async () => {
+    let isOut = false;
+    const { run, approvals } = open({ allowList: async () => true, disallow: async () => isOut });
+    const { id } = await run(writePlan);
+    await approvals.decide(PERSON, id, remember);
+    await expect(approvals.revoke("notes_write")).rejects.toMatchObject({ code: "grant_configured" });
+    expect((await approvals.grants({ limit: 10 })).items).toHaveLength(1);
+    isOut = true;
+    expect(await approvals.revoke("notes_write")).toMatchObject({ pinned: true });
   });
 
   it("covers every tool that the server has then, and none that it adds later", async () => {

@@ -7,6 +7,7 @@
  * Q3  Whoever may not see a question is told that there is none.
  * Q4  What was allowed for good is allowed as it was when the person was asked.
  */
+import { accessError } from "../errors/access.ts";
 import { toErgonError } from "../errors/ergon-error.ts";
 import { hubError } from "../errors/hub.ts";
 import { usageError } from "../errors/usage.ts";
@@ -15,7 +16,7 @@ import type { ApprovalAnswer, ApprovalQuery, ApprovalStore } from "../ports/appr
 import { isoTime, type Clock } from "../ports/clock.ts";
 import type { Logger } from "../ports/logger.ts";
 import type { Page } from "../ports/state-store.ts";
-import type { Approval, ApprovalDecision, DecidedApproval, Remember } from "../schema/approval.ts";
+import type { Approval, ApprovalDecision, DecidedApproval, Remember, ToolGrant } from "../schema/approval.ts";
 import type { ToolRegistry } from "../tools/registry.ts";
 import { questionAbout } from "./approval-question.ts";
 import { factsOf } from "./tool-facts.ts";
@@ -32,13 +33,15 @@ export const MAX_UNTOLD = 1_000;
 
 export type ApprovalsDeps = {
   readonly store: ApprovalStore;
-  readonly grants: Pick<ToolGrants, "put">;
+  readonly grants: Pick<ToolGrants, "put" | "remove">;
   readonly registry: Pick<ToolRegistry, "get" | "list">;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly ttlMs?: number;
   /** Also writes to the configuration what was allowed for good, where there is one that can be written. */
   readonly allowList?: AllowList;
+  /** Takes it out of the configuration again. */
+  readonly disallow?: Disallow;
   /** Waits for the server of a tool that is not there yet. */
   readonly reach?: (toolIds: readonly string[]) => Promise<void>;
 };
@@ -46,11 +49,16 @@ export type ApprovalsDeps = {
 /** Where people look up, and take back, what they allowed for good. False: it cannot be written there. */
 export type AllowList = (allowed: { readonly serverId: string; readonly tools: readonly string[] }) => Promise<boolean>;
 
+/** False: the configuration goes on allowing it, by a pattern or a rule, and nothing was changed. */
+export type Disallow = (grant: ToolGrant) => Promise<boolean>;
+
 /** Who asks for questions or answers them; what is not theirs is not there for them. */
 export type Reader = {
   readonly name: string;
   /** Those whose questions they see; everybody's when absent. */
   readonly owners?: readonly string[];
+  /** The answer came through a program's client. What is asked about each time is not answered there. */
+  readonly throughClient?: boolean;
 };
 
 export type Approvals = ApprovalDesk & {
@@ -59,6 +67,10 @@ export type Approvals = ApprovalDesk & {
   find(by: Reader, id: string): Promise<Approval>;
   /** Throws `approval_not_found`, `approval_decided`, `approval_expired`, `approval_withdrawn`. */
   decide(by: Reader, id: string, decision: ApprovalDecision): Promise<DecidedApproval>;
+  /** What was allowed for good, by the tool's name. */
+  grants(query: { readonly limit: number; readonly cursor?: string }): Promise<Page<ToolGrant>>;
+  /** From now on it is asked about again. Throws `grant_not_found`, `grant_configured`. */
+  revoke(toolId: string): Promise<ToolGrant>;
   /** Resolves once the question is answered or over, or the signal aborts. */
   answered(id: string, signal: AbortSignal): Promise<void>;
   /** Tells `settle` of every answer from now on, and ends questions whose time is over. */
@@ -88,6 +100,8 @@ export function createApprovals(deps: ApprovalsDeps): Approvals {
     list: ({ owners }, query) => store.list(owners === undefined ? query : { ...query, owners }),
     find,
     decide,
+    grants: (query) => store.listGrants(query),
+    revoke,
     answered,
     start: (told) => {
       settle = told;
@@ -111,7 +125,10 @@ export function createApprovals(deps: ApprovalsDeps): Approvals {
     const { decision, remember, feedback } = given;
     const asked = await find(by, id);
     refuseOddMemory(asked, given);
-    if (remember !== undefined && registry.get(asked.tool)?.alwaysAsk === true)
+    const isAlwaysAsked = asked.alwaysAsk === true || registry.get(asked.tool)?.alwaysAsk === true;
+    if (by.throughClient === true && isAlwaysAsked)
+      throw accessError("forbidden", `"${asked.tool}" is answered for with "ergon approvals" or by a person's token.`);
+    if (remember !== undefined && isAlwaysAsked)
       throw usageError("input_invalid", `"${asked.tool}" is asked about each time; it cannot be allowed for good.`);
     const approved = decision === "approve";
     const wanted = approved ? "approved" : "denied";
@@ -157,6 +174,18 @@ export function createApprovals(deps: ApprovalsDeps): Approvals {
     const at = isoTime(clock);
     for (const { id, facts } of tools) await grants.put({ ...grantOf(id, facts, { at, by }), pinned });
     return true;
+  }
+
+  async function revoke(toolId: string): Promise<ToolGrant> {
+    const grant = await store.readGrant(toolId);
+    if (grant === undefined)
+      throw hubError("grant_not_found", `Nothing is allowed for good of "${toolId}".`, { details: { toolId } });
+    if (grant.pinned === true && (await deps.disallow?.(grant)) === false) {
+      const message = `The configuration allows "${toolId}", by a pattern of "autoApprove" or by a rule: change it there.`;
+      throw hubError("grant_configured", message, { details: { toolId } });
+    }
+    await grants.remove(toolId);
+    return grant;
   }
 
   async function tell(approval: Approval): Promise<void> {

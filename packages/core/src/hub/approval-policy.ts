@@ -45,9 +45,8 @@ export function judge({ tool, server, rules, approvalRequired, grant }: Asked): 
     return { kind: "needs_approval", reason: `"${name}" is not what was approved: ${fields} changed.`, changes };
   }
   if (speaking.some(({ decision }) => decision === "ask")) return ask(`A rule of the configuration asks about it.`);
-  const isListed = isAutoApproved(server?.autoApprove, name);
-  const isAllowed = isListed || speaking.some(({ decision }) => decision === "allow");
-  if (isAllowed) return { kind: "allow", pin: grant === undefined };
+  if (allowsForGood({ tool, rules, ...(server === undefined ? {} : { server }) }))
+    return { kind: "allow", pin: grant === undefined };
   if (grant !== undefined && grant.pinned !== true) return { kind: "allow", pin: false };
   if (!approvalRequired) return { kind: "allow", pin: false };
   if (server === undefined) {
@@ -56,6 +55,12 @@ export function judge({ tool, server, rules, approvalRequired, grant }: Asked): 
   }
   if (server.trusted === true && annotations?.["readOnlyHint"] === true) return { kind: "allow", pin: false };
   return ask(`"${name}" is a tool of the MCP server "${server.id}", and nobody has allowed it for good.`);
+}
+
+/** Whether the configuration, as it is, allows this tool without asking. */
+export function allowsForGood({ tool, server, rules }: Pick<Asked, "tool" | "server" | "rules">): boolean {
+  if (isAutoApproved(server?.autoApprove, tool.identity.name)) return true;
+  return rules.some((rule) => rule.decision === "allow" && speaksOf(rule, tool));
 }
 
 function isAutoApproved(autoApprove: ServerTrust["autoApprove"], name: string): boolean {

@@ -23,6 +23,7 @@ export function questionAbout(
     argsHash,
     fingerprint: boundTo ?? null,
     estimatedEnergyCost: call.estimatedUnits,
+    ...(tool?.alwaysAsk === true ? { alwaysAsk: true } : {}),
     reason: previewText(call.reason),
     ...(changes === undefined ? {} : { changes: [...changes] }),
     state: "pending",

@@ -13,7 +13,13 @@ import { hubError } from "../errors/hub.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Logger } from "../ports/logger.ts";
 import type { ConnectionReport, McpConnection, McpConnector } from "../ports/mcp-connector.ts";
-import { type HubServerStatus, MCPServerConfig, type MCPTool, type ServerQuestion } from "../schema/hub.ts";
+import {
+  type HubServerStatus,
+  MCPServerConfig,
+  type MCPTool,
+  type ServerOffer,
+  type ServerQuestion,
+} from "../schema/hub.ts";
 import type { Json } from "../schema/json.ts";
 import { didYouMean } from "../schema/suggest.ts";
 import type { ToolRegistry } from "../tools/registry.ts";
@@ -21,12 +27,11 @@ import type { HubInvocation } from "./hub-tool.ts";
 import { refuseSharedPart, serverPart } from "./names.ts";
 import { absenceOf, MAX_STATUS_ERRORS, type Place, runsAlike, statusOf, type WantedServer } from "./place.ts";
 import { registerTools } from "./register-tools.ts";
+import { registerReads } from "./server-reads.ts";
+import { createServerStarts, type ServerStarts } from "./server-starts.ts";
+import { within } from "./within.ts";
 
 export const MAX_SERVERS = 200;
-/** So many servers are started at once; the rest wait their turn. */
-export const START_CONCURRENCY = 8;
-/** One that takes longer than this to start no longer keeps the next from starting. */
-const SLOW_START_MS = 5_000;
 /** How long a repeated call waits for a server that fell. */
 const BACK_PATIENCE_MS = 15_000;
 
@@ -37,11 +42,13 @@ export type HubChange =
       readonly serverId: string;
       readonly added: readonly string[];
       readonly removed: readonly string[];
-    };
+    }
+  /** What it lists there is another thing than before. */
+  | { readonly kind: "offers"; readonly serverId: string; readonly offer: ServerOffer };
 
 export type ClientManagerDeps = {
   readonly connector: McpConnector;
-  readonly registry: Pick<ToolRegistry, "register" | "unregister">;
+  readonly registry: Pick<ToolRegistry, "register" | "unregister" | "get" | "registerInternal" | "unregisterInternal">;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly costs?: CostModel;
@@ -54,12 +61,12 @@ export class MCPClientManager {
   readonly #deps: ClientManagerDeps;
   readonly #places = new Map<string, Place>();
   readonly #refused = new Map<string, HubServerStatus>();
-  readonly #queue: McpConnection[] = [];
-  #starting = 0;
+  readonly #starts: ServerStarts;
   #isEager = false;
 
   constructor(deps: ClientManagerDeps) {
     this.#deps = deps;
+    this.#starts = createServerStarts(deps.clock);
   }
 
   /** Takes these servers in and begins to start them; resolves when each is ready or has failed once. */
@@ -160,8 +167,7 @@ export class MCPClientManager {
   async removeServer(serverId: string): Promise<void> {
     const place = this.#place(serverId);
     this.#places.delete(serverId);
-    const waiting = place.connection === undefined ? -1 : this.#queue.indexOf(place.connection);
-    if (waiting >= 0) this.#queue.splice(waiting, 1);
+    if (place.connection !== undefined) this.#starts.drop(place.connection);
     this.#register(place, []);
     await place.connection?.stop();
     const { nextTryAt: _never, ...status } = statusOf(place);
@@ -204,7 +210,7 @@ export class MCPClientManager {
   }
 
   async close(): Promise<void> {
-    this.#queue.length = 0;
+    this.#starts.clear();
     const places = [...this.#places.values()];
     this.#places.clear();
     for (const place of places) this.#register(place, []);
@@ -266,6 +272,9 @@ export class MCPClientManager {
         this.#register(place, report.tools, report);
         this.#tell({ kind: "server", status: statusOf(place) });
       },
+      onOffersChanged: (offer) => {
+        if (this.#places.has(serverId)) this.#tell({ kind: "offers", serverId, offer });
+      },
     });
   }
 
@@ -274,23 +283,9 @@ export class MCPClientManager {
     if (connection === undefined) return Promise.resolve();
     if (place.firstTry === undefined) {
       place.firstTry = connection.settled();
-      this.#queue.push(connection);
-      this.#startNext();
+      this.#starts.add(connection);
     }
     return place.firstTry;
-  }
-
-  #startNext(): void {
-    while (this.#starting < START_CONCURRENCY) {
-      const next = this.#queue.shift();
-      if (next === undefined) return;
-      this.#starting += 1;
-      next.start();
-      void this.#within(SLOW_START_MS, next.settled()).then(() => {
-        this.#starting -= 1;
-        this.#startNext();
-      });
-    }
   }
 
   #register(place: Place, listed: ConnectionReport["tools"], report?: ConnectionReport): void {
@@ -303,6 +298,7 @@ export class MCPClientManager {
             config: wanted.config,
             written: wanted.written ?? wanted.config,
             call: connection.call,
+            ask: connection.ask,
             back: () => this.#back(connection),
             clock,
             ...(costs === undefined ? {} : { costs }),
@@ -310,20 +306,14 @@ export class MCPClientManager {
             ...(report?.version === undefined ? {} : { version: report.version }),
           };
     const { added, removed } = registerTools(this.#deps.registry, place, { listed, source });
+    registerReads(this.#deps.registry, place.part, { offers: report?.offers ?? [], source });
     if (added.length + removed.length > 0) this.#tell({ kind: "tools", serverId: wanted.config.id, added, removed });
   }
 
   async #back(connection: McpConnection): Promise<boolean> {
     connection.wake();
-    await this.#within(BACK_PATIENCE_MS, connection.settled());
+    await within(this.#deps.clock, BACK_PATIENCE_MS, connection.settled());
     return ["ready", "degraded"].includes(connection.report().state);
-  }
-
-  async #within(limitMs: number, done: Promise<void>): Promise<void> {
-    const patience = Promise.withResolvers<void>();
-    const stop = this.#deps.clock.after(limitMs, patience.resolve);
-    await Promise.race([done, patience.promise]);
-    stop();
   }
 
   #tell(change: HubChange): void {

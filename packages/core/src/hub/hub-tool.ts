@@ -4,7 +4,8 @@ import { gateError } from "../errors/gate.ts";
 import { hubError } from "../errors/hub.ts";
 import { type Clock, isoTime } from "../ports/clock.ts";
 import type { ListedTool, McpCall, McpResult } from "../ports/mcp-connector.ts";
-import type { MCPServerConfig } from "../schema/hub.ts";
+import type { MCPServerConfig, ServerQuestion } from "../schema/hub.ts";
+import type { Json } from "../schema/json.ts";
 import type { Effects } from "../schema/tool.ts";
 import { adaptMcpTool } from "../tools/adapt/mcp-tool.ts";
 import type { Tool, ToolArgs, ToolRun } from "../tools/tool.ts";
@@ -21,6 +22,8 @@ export type HubToolSource = {
   readonly written: MCPServerConfig;
   readonly version?: string;
   readonly call: (request: McpCall) => Promise<McpResult>;
+  /** For what it has beside its tools. */
+  readonly ask: (question: ServerQuestion, signal?: AbortSignal) => Promise<Json>;
   /** Waits until the server is back; false when it does not come back in time. */
   readonly back: () => Promise<boolean>;
   readonly clock: Clock;
@@ -51,7 +54,6 @@ type HubRun = Pick<ToolRun, "signal" | "progress" | "answers"> & { readonly sess
 /** A server's tool as the gate calls it. */
 export function hubTool(name: string, listed: ListedTool, source: HubToolSource): HubTool {
   const { config } = source;
-  const identity = identityOf(listed, source);
   const effects = effectsOf(listed, config);
   const about = listed.description === "" ? `${listed.name}.` : listed.description;
   const tool = {
@@ -91,9 +93,14 @@ export function hubTool(name: string, listed: ListedTool, source: HubToolSource)
     ...(listed.title === undefined ? {} : { title: listed.title }),
     ...(listed.outputSchema === undefined ? {} : { outputSchema: listed.outputSchema }),
   });
-  const hub = { identity, fingerprint: fingerprintOf(identity), serverId: config.id };
-  priced.tool = { ...adapted, hub };
+  priced.tool = { ...adapted, hub: hubFacts(listed, source) };
   return { tool: priced.tool, invoke };
+}
+
+/** What a person relies on who approves it. */
+export function hubFacts(listed: ListedTool, source: HubToolSource): NonNullable<Tool["hub"]> {
+  const identity = identityOf(listed, source);
+  return { identity, fingerprint: fingerprintOf(identity), serverId: source.config.id };
 }
 
 /** Begins to measure a call; the returned function tells of it. */

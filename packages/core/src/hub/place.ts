@@ -70,8 +70,8 @@ export function runsAlike(a: WantedServer, b: WantedServer): boolean {
   return JSON.stringify(running(a)) === JSON.stringify(running(b));
 }
 
-/** What a person's trust covers is asked at each call; the rest goes into the connection. */
+/** What a person allows is asked at each call; the rest goes into the connection. */
 function running({ config, secrets, credentials, problem }: WantedServer): unknown {
-  const { autoApprove: _asked, trusted: _believed, ...rest } = config;
+  const { autoApprove: _asked, ...rest } = config;
   return [Object.entries(rest).sort(([a], [b]) => (a < b ? -1 : 1)), secrets, credentials, problem];
 }

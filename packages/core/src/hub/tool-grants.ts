@@ -9,11 +9,13 @@ export const MAX_KNOWN_GRANTS = 10_000;
 export type ToolGrants = {
   readonly read: (toolId: string) => MaybePromise<ToolGrant | undefined>;
   readonly put: (grant: ToolGrant) => Promise<void>;
+  /** False when there was none. */
+  readonly remove: (toolId: string) => Promise<boolean>;
   /** From now on they are kept there; until then nothing is allowed for good. */
   readonly keepIn: (store: GrantStore) => void;
 };
 
-type GrantStore = Pick<ApprovalStore, "readGrant" | "putGrant">;
+type GrantStore = Pick<ApprovalStore, "readGrant" | "putGrant" | "removeGrant">;
 
 /** Nobody else may write to the store: what was read once is not asked for again. */
 export function createToolGrants(): ToolGrants {
@@ -34,6 +36,11 @@ export function createToolGrants(): ToolGrants {
     put: async (grant) => {
       await kept?.putGrant(grant);
       know(grant.toolId, grant);
+    },
+    remove: async (toolId) => {
+      const wasThere = (await kept?.removeGrant(toolId)) ?? false;
+      know(toolId, undefined);
+      return wasThere;
     },
     keepIn: (store) => {
       kept = store;

@@ -65,10 +65,11 @@ export function createToolPolicy({ grants, settings, clock }: ToolPolicyDeps): T
 
 export function grantOf(
   toolId: string,
-  { fingerprint, identity }: ToolFacts,
+  { fingerprint, identity, serverId }: ToolFacts,
   { at, by }: { readonly at: string; readonly by: string },
 ): ToolGrant {
-  return { toolId, fingerprint, identity, grantedAt: at, grantedBy: by };
+  const server = serverId === undefined ? {} : { serverId };
+  return { toolId, ...server, fingerprint, identity, grantedAt: at, grantedBy: by };
 }
 
 const ALLOW: PolicyAnswer = { kind: "allow" };

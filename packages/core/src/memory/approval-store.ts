@@ -68,6 +68,13 @@ export function createMemoryApprovalStore(): ApprovalStore {
           if (asked?.state === "pending") keep({ ...asked, state: "withdrawn", decidedAt: at });
         }
       }),
+    listGrants: ({ limit, cursor = "" }) =>
+      open(() => {
+        const found = [...grants.values()].filter(({ toolId }) => toolId > cursor).sort(byTool);
+        const items = found.slice(0, limit);
+        const last = items.at(-1);
+        return last === undefined || found.length <= limit ? { items } : { items, nextCursor: last.toolId };
+      }),
     readGrant: (toolId) => open(() => grants.get(toolId)),
     putGrant: (grant) => open(() => void grants.set(grant.toolId, grant)),
     removeGrant: (toolId) => open(() => grants.delete(toolId)),
@@ -80,6 +87,10 @@ export function createMemoryApprovalStore(): ApprovalStore {
 /** Orders by when a question was asked, then by its id. */
 export function sortKey({ requestedAt, id }: Pick<Approval, "requestedAt" | "id">): string {
   return `${requestedAt} ${id}`;
+}
+
+function byTool(a: ToolGrant, b: ToolGrant): number {
+  return a.toolId < b.toolId ? -1 : 1;
 }
 
 function newestFirst(a: Approval, b: Approval): number {

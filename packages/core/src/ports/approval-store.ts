@@ -24,6 +24,8 @@ export type ApprovalStore = {
   /** Ends those of these that are still open: nobody waits for the answer any more. */
   withdraw(ids: readonly string[], at: string): Promise<void>;
 
+  /** By the tool's name. */
+  listGrants(query: { readonly limit: number; readonly cursor?: string }): Promise<Page<ToolGrant>>;
   readGrant(toolId: string): Promise<ToolGrant | undefined>;
   putGrant(grant: ToolGrant): Promise<void>;
   removeGrant(toolId: string): Promise<boolean>;

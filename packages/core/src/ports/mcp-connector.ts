@@ -1,4 +1,4 @@
-import type { MCPServerConfig, ServerQuestion } from "../schema/hub.ts";
+import type { MCPServerConfig, ServerOffer, ServerQuestion } from "../schema/hub.ts";
 import type { Json, JsonObject, JsonSchema } from "../schema/json.ts";
 import type { GivenAnswer } from "../schema/question.ts";
 
@@ -25,6 +25,8 @@ export type OpenServer = {
   /** Those of them that are hidden in what the server answers, too; others may be what it is asked about. */
   readonly credentials?: readonly string[];
   readonly onChange: (report: ConnectionReport) => void;
+  /** What it lists there is another thing than before. */
+  readonly onOffersChanged?: (offer: ServerOffer) => void;
 };
 
 export type McpConnection = {
@@ -45,6 +47,8 @@ export type ConnectionState = "configured" | "starting" | "ready" | "degraded" |
 export type ConnectionReport = {
   readonly state: ConnectionState;
   readonly tools: readonly ListedTool[];
+  /** What it has beside its tools; known once it was ready. */
+  readonly offers?: readonly ServerOffer[];
   readonly lastPing: string | null;
   readonly nextTryAt?: string;
   /** Newest last. */

@@ -23,6 +23,8 @@ export const Approval = z.object({
   argsHash: z.string(),
   fingerprint: z.string().nullable(),
   estimatedEnergyCost: z.number(),
+  /** It is asked about each time, and only a person who comes in as one can answer: no program's client does. */
+  alwaysAsk: z.literal(true).optional(),
   reason: z.string(),
   changes: z.array(ToolChange).optional(),
   state: ApprovalState,
@@ -41,6 +43,8 @@ export type Approval = z.infer<typeof Approval>;
 /** What a person approved once and for all: this tool, as it was then. */
 export const ToolGrant = z.object({
   toolId: z.string(),
+  /** Absent for tools of our own. */
+  serverId: z.string().optional(),
   fingerprint: z.string(),
   identity: JsonObject,
   grantedAt: z.string(),

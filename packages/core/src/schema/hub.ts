@@ -70,6 +70,10 @@ export const HubServerStatus = ServerStatus.extend({
 });
 export type HubServerStatus = z.infer<typeof HubServerStatus>;
 
+/** What a server may have beside its tools. */
+export const ServerOffer = z.enum(["resources", "prompts"]);
+export type ServerOffer = z.infer<typeof ServerOffer>;
+
 /** What a server is asked for beside its tools. */
 export const ServerQuestion = z.discriminatedUnion("kind", [
   z.strictObject({ kind: z.literal("resources") }),

@@ -77,6 +77,10 @@ export class ToolRegistry {
     return tool;
   }
 
+  unregisterInternal(id: string): void {
+    this.#internal.delete(id);
+  }
+
   /** True when there was such a tool. */
   unregister(id: string): boolean {
     const tool = this.#tools.get(id);

@@ -10,7 +10,7 @@ import type { JsonObject } from "../../src/schema/json.ts";
 import type { AgenticPlan } from "../../src/schema/plan.ts";
 import type { Effects } from "../../src/schema/tool.ts";
 import { createToolGate } from "../../src/tools/gate.ts";
-import { type Approvals, createApprovals } from "../../src/hub/approval-desk.ts";
+import { type AllowList, type Approvals, createApprovals, type Disallow } from "../../src/hub/approval-desk.ts";
 import { fingerprintOf, type ToolIdentity } from "../../src/hub/fingerprint.ts";
 import { createToolGrants } from "../../src/hub/tool-grants.ts";
 import { createToolPolicy } from "../../src/hub/tool-policy.ts";
@@ -39,6 +39,8 @@ export type AskingOptions = {
   readonly rules?: readonly ApprovalRule[];
   readonly autoApprove?: boolean | readonly string[];
   readonly ttlMs?: number;
+  readonly allowList?: AllowList;
+  readonly disallow?: Disallow;
   readonly calls?: JsonObject[];
 };
 
@@ -68,8 +70,13 @@ export function askingWorld(options: AskingOptions = {}): AskingWorld {
   });
   const parts = { ...base, clock, logger: silentLogger };
   const gate = createToolGate({ ...parts, policy });
-  const ttl = options.ttlMs === undefined ? {} : { ttlMs: options.ttlMs };
-  const approvals = createApprovals({ ...parts, store: approvalStore, grants, ...ttl });
+  const { ttlMs, allowList, disallow } = options;
+  const given = {
+    ...(ttlMs === undefined ? {} : { ttlMs }),
+    ...(allowList === undefined ? {} : { allowList }),
+    ...(disallow === undefined ? {} : { disallow }),
+  };
+  const approvals = createApprovals({ ...parts, store: approvalStore, grants, ...given });
   const plans = { get: () => undefined, ids: () => [] };
   const engine = createEngine({ ...parts, gate, approvals, plans });
   approvals.start(engine.settleApproval);

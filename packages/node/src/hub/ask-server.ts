@@ -1,9 +1,9 @@
 import type { Client } from "@modelcontextprotocol/client";
 import { hubError, type Json, type ServerQuestion } from "@ergon/core";
 
-const MAX_LISTED = 1_000;
+export const MAX_LISTED = 1_000;
 /** Of JSON; what is longer is no answer to read but a file to fetch. */
-const MAX_ANSWER_CHARS = 16 * 1024 * 1024;
+export const MAX_ANSWER_CHARS = 16 * 1024 * 1024;
 
 type AskOptions = { readonly signal?: AbortSignal; readonly timeout: number };
 

@@ -8,7 +8,7 @@ import type {
   Transport,
 } from "@modelcontextprotocol/client";
 import type * as sdkTypes from "@modelcontextprotocol/client";
-import { hubError, isErgonError, type ErgonError } from "@ergon/core";
+import { hubError, isErgonError, type ErgonError, type ServerOffer } from "@ergon/core";
 import { authorizedFetch } from "./auth/authorized-fetch.ts";
 import type { ServerLogin } from "./auth/server-login.ts";
 import { fencedCommand, type ServerAccess } from "./fenced-command.ts";
@@ -17,6 +17,7 @@ import { takeBareResults } from "./bare-results.ts";
 import { keepListening } from "./keep-listening.ts";
 import { createPipeTransport } from "./pipe-transport.ts";
 import type { Elicit } from "./questions.ts";
+import type { Sample } from "./sampling.ts";
 import { sameOriginFetch } from "./same-origin-fetch.ts";
 import type { ServerLog } from "./server-log.ts";
 import { startServerProcess, type ServerCommand } from "./server-process.ts";
@@ -35,10 +36,12 @@ export type ConnectionOptions = {
   readonly era?: ServerEra;
   /** Absent where the server gets what its configuration says, and nothing else. */
   readonly login?: ServerLogin;
-  readonly onToolsChanged: () => void;
+  readonly onListChanged: (list: ServerList) => void;
   /** Told before any call under way fails for it. */
   readonly onClosed: () => void;
   readonly elicit: Elicit;
+  /** Absent where no model is lent to it; then this is why. */
+  readonly sample: Sample | { readonly refusal: string };
 };
 
 /** `legacy` servers begin with `initialize`; the others say at each request what is spoken. */
@@ -60,6 +63,10 @@ const MAX_LIST_PAGES = 50;
 const PROBE_TIMEOUT_MS = 5_000;
 /** Rounds of questions that one call may ask. */
 const MAX_INPUT_ROUNDS = 8;
+
+/** What a server lists, and tells of when it changes. */
+type ServerList = "tools" | ServerOffer;
+const LISTS: readonly ServerList[] = ["tools", "resources", "prompts"];
 
 export async function connectServer(options: ConnectionOptions): Promise<ServerLink> {
   const sdk = await import("@modelcontextprotocol/client");
@@ -87,24 +94,26 @@ async function attempt(sdk: Sdk, options: ConnectionOptions, era: ServerEra | un
     const transport = createPipeTransport(server, sdk.parseJSONRPCMessage);
     // A server that hangs at its start answers nobody, and is not waited for.
     signal.addEventListener("abort", () => void server.end(), { once: true });
-    let howItEnded = "its connection was closed";
+    let howItEnded: string | undefined;
     const ended = server.ended.then((how) => (howItEnded = how));
     try {
-      return await greet(sdk, options, { transport, era, whyClosed: () => howItEnded });
+      return await greet(sdk, options, { transport, era, whyClosed: () => howItEnded ?? CLOSED });
     } catch (thrown) {
+      // What the SDK says of a program that is gone is that its pipe is closed.
+      const reason = howItEnded === undefined ? `${messageOf(thrown)} ` : "";
       await server.end();
-      await ended;
-      const said = options.log.lines().at(-1);
-      const message = `${messageOf(thrown)} (${howItEnded}${said === undefined ? "" : `; it said: ${said}`})`;
+      const how = await ended;
       if (isNegotiation(sdk, thrown)) throw thrown;
-      throw hubError("server_down", message, { cause: thrown });
+      const said = options.log.lines().at(-1);
+      const end = `${how}${said === undefined ? "" : `; it said: ${said}`}`;
+      throw hubError("server_down", reason === "" ? end : `${reason}(${end})`, { cause: thrown });
     }
   }
   const { url, headers } = address;
   const requestInit = { headers: { ...headers } };
   const plainFetch = sameOriginFetch(url);
   const fetch = options.login === undefined ? plainFetch : authorizedFetch(plainFetch, options.login, signal);
-  const whyClosed = () => "its connection was closed";
+  const whyClosed = () => CLOSED;
   try {
     const transport = new sdk.StreamableHTTPClientTransport(new URL(url), { requestInit, fetch });
     return await greet(sdk, options, { transport, era, whyClosed });
@@ -120,6 +129,8 @@ async function attempt(sdk: Sdk, options: ConnectionOptions, era: ServerEra | un
     return greet(sdk, { ...options, timeoutMs }, { transport, era: "legacy", whyClosed });
   }
 }
+
+const CLOSED = "its connection was closed";
 
 type OldTransport = new (url: URL, options: StreamableHTTPClientTransportOptions) => Transport;
 
@@ -140,17 +151,23 @@ async function greet(
   options: ConnectionOptions,
   { transport, era, whyClosed }: Greeting,
 ): Promise<ServerLink> {
-  const { elicit, signal, timeoutMs } = options;
+  const { elicit, sample, signal, timeoutMs } = options;
   const client = new sdk.Client(
     { name: CLIENT_NAME, version: "0.1.0" },
     {
-      capabilities: { elicitation: { form: { applyDefaults: true }, url: {} } },
+      capabilities: {
+        elicitation: { form: { applyDefaults: true }, url: {} },
+        ...(typeof sample === "function" ? { sampling: {} } : {}),
+      },
       versionNegotiation: { mode: "auto", probe: { timeoutMs: probeTimeoutMs(options) } },
       inputRequired: { maxRounds: MAX_INPUT_ROUNDS },
       listMaxPages: MAX_LIST_PAGES,
-      listChanged: {
-        tools: { autoRefresh: false, debounceMs: LIST_CHANGED_SETTLE_MS, onChanged: options.onToolsChanged },
-      },
+      listChanged: Object.fromEntries(
+        LISTS.map((list) => {
+          const onChanged = (): void => options.onListChanged(list);
+          return [list, { autoRefresh: false, debounceMs: LIST_CHANGED_SETTLE_MS, onChanged }];
+        }),
+      ),
       // The gate checks what comes back; compiling every schema here too would cost time and memory for nothing.
       jsonSchemaValidator: {
         getValidator: () => (input) => ({ valid: true, data: input as never, errorMessage: undefined }),
@@ -158,9 +175,14 @@ async function greet(
     },
   );
   client.setRequestHandler("elicitation/create", (request, context) => elicit(request.params, context.mcpReq.signal));
+  if (typeof sample === "function")
+    client.setRequestHandler("sampling/createMessage", (request, context) =>
+      sample(request.params, context.mcpReq.signal),
+    );
   client.fallbackRequestHandler = ({ method }) => {
-    const what = method.startsWith("sampling/") ? "lends its model to no server" : `does not answer ${method}`;
-    return Promise.reject(new sdk.ProtocolError(sdk.ProtocolErrorCode.MethodNotFound, `Ergon ${what}.`));
+    const isSampling = method.startsWith("sampling/") && typeof sample !== "function";
+    const message = isSampling ? sample.refusal : `Ergon does not answer ${method}.`;
+    return Promise.reject(new sdk.ProtocolError(sdk.ProtocolErrorCode.MethodNotFound, message));
   };
   takeBareResults(transport);
   const closed = new Promise<string>((resolve) => {
@@ -181,7 +203,8 @@ async function greet(
   if (spoken === "modern") {
     const over = new AbortController();
     void closed.then(() => over.abort());
-    void keepListening(client, { onToolsChanged: options.onToolsChanged, over: over.signal });
+    const onAnyChanged = () => LISTS.forEach((list) => options.onListChanged(list));
+    void keepListening(client, { onAnyChanged, over: over.signal });
   }
   return { client, era: spoken, version: client.getServerVersion()?.version, closed, close: () => client.close() };
 }

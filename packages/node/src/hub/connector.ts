@@ -1,16 +1,25 @@
-import { hubError, type Logger, type LoginStore, type MCPServerConfig, type McpConnector } from "@ergon/core";
+import {
+  type ChatModel,
+  hubError,
+  type Logger,
+  type LoginStore,
+  type MCPServerConfig,
+  type McpConnector,
+} from "@ergon/core";
 import { createServerLogin, type LoginDesk, type ServerLogin } from "./auth/server-login.ts";
 import { createCallSlots, HUB_SLOTS } from "./call-slots.ts";
 import type { ServerAddress } from "./connect-server.ts";
 import { createGuard } from "./guard.ts";
 import { hideInText, hideInValue } from "./hide-secrets.ts";
 import type { Elicit } from "./questions.ts";
-import { createServerConnection } from "./server-connection.ts";
+import { createServerConnection, type ServerConnectionDeps } from "./server-connection.ts";
 
 export type ConnectorDeps = {
   /** Somebody who is there to answer what servers ask. Without, a call ends with the question. */
   readonly elicit?: Elicit;
   readonly logger: Logger;
+  /** Lent to servers that are trusted. */
+  readonly model?: ChatModel;
   /** Without one, servers that want a login are refused what they want. */
   readonly logins?: LoginStore;
   /** Where a person is there to log in. */
@@ -23,15 +32,17 @@ export function createMcpConnector(deps: ConnectorDeps): McpConnector {
   const guard = createGuard();
   const hubSlots = createCallSlots("The hub", HUB_SLOTS);
   return {
-    open: ({ config, secrets, credentials = [], onChange }) => {
+    open: ({ config, secrets, credentials = [], onChange, onOffersChanged }) => {
       const login = loginOf(config, deps);
       return createServerConnection({
         serverId: config.id,
         address: addressOf(config),
         guard,
         hubSlots,
+        model: modelFor(config, deps.model),
         logger,
         onChange,
+        ...(onOffersChanged === undefined ? {} : { onOffersChanged }),
         redact: hideInText(() => [...secrets, ...(login?.secrets() ?? [])]),
         redactValue: hideInValue(() => [...credentials, ...(login?.secrets() ?? [])]),
         ...(config.timeoutMs === undefined ? {} : { timeoutMs: config.timeoutMs }),
@@ -40,6 +51,12 @@ export function createMcpConnector(deps: ConnectorDeps): McpConnector {
       });
     },
   };
+}
+
+function modelFor({ id, trusted }: MCPServerConfig, model: ChatModel | undefined): ServerConnectionDeps["model"] {
+  if (trusted !== true)
+    return { refusal: `Ergon lends its model to trusted servers; its configuration does not call "${id}" trusted.` };
+  return model ?? { refusal: "Ergon has no model to lend: none is configured (ERGON_MODEL)." };
 }
 
 /** A server whose configuration says how its callers show who they are has no need of another way. */

@@ -6,7 +6,7 @@ import type { Writable } from "node:stream";
 /** What the groups get to end by themselves, before they are killed. */
 const GRACE_SECONDS = 2;
 /** A guard that something ends is started again; one that ends at once each time is not worth more tries. */
-const MAX_GUARD_STARTS = 20;
+export const MAX_GUARD_STARTS = 20;
 
 const SCRIPT = `
 trap '' INT TERM HUP
@@ -30,7 +30,7 @@ export type Guard = {
   readonly known: (group: number) => void;
 };
 
-export function createGuard(): Guard {
+export function createGuard([program, ...args]: readonly [string, ...string[]] = ["/bin/sh", "-c", SCRIPT]): Guard {
   const groups = new Set<number>();
   let shell: ChildProcess | undefined;
   let starts = 0;
@@ -39,7 +39,7 @@ export function createGuard(): Guard {
     if (shell?.exitCode === null && shell.signalCode === null && shell.stdin !== null) return shell.stdin;
     if (starts >= MAX_GUARD_STARTS) throw new Error("The guard of server processes ends whenever it is started.");
     starts += 1;
-    const started = spawn("/bin/sh", ["-c", SCRIPT], { detached: true, stdio: ["pipe", "ignore", "ignore"] });
+    const started = spawn(program, args, { detached: true, stdio: ["pipe", "ignore", "ignore"] });
     const { stdin } = started;
     started.on("error", () => undefined);
     // It ends only when something ends it; what it guarded is handed to the next one.

@@ -196,6 +196,7 @@ function started(address: ServerAddress): McpConnection {
     address,
     guard,
     logger: silentLogger,
+    model: { refusal: "No model is lent here." },
     redact: (text) => text,
     redactValue: (value) => value,
     hubSlots: createCallSlots("The hub", HUB_SLOTS),

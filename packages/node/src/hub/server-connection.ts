@@ -9,6 +9,7 @@
 import type { Progress } from "@modelcontextprotocol/client";
 import {
   backoffMs,
+  type ChatModel,
   hubError,
   isErgonError,
   type ConnectionReport,
@@ -18,6 +19,7 @@ import {
   type McpCall,
   type McpConnection,
   type McpResult,
+  type ServerOffer,
 } from "@ergon/core";
 import { askServer } from "./ask-server.ts";
 import { callFailure } from "./call-failure.ts";
@@ -25,10 +27,13 @@ import { createCallSlots, SERVER_SLOTS, type CallSlots } from "./call-slots.ts";
 import { connectServer, type ConnectionOptions, type ServerEra, type ServerLink } from "./connect-server.ts";
 import { listTools } from "./list-tools.ts";
 import { createQuestions, type Elicit } from "./questions.ts";
+import { createSampling, type Sampling } from "./sampling.ts";
 import { createServerLog } from "./server-log.ts";
 
 export type ServerConnectionDeps = Pick<ConnectionOptions, "address" | "guard" | "login"> & {
   readonly elicit?: Elicit;
+  /** Lent to the server; else why none is. */
+  readonly model: ChatModel | { readonly refusal: string };
   readonly serverId: string;
   readonly timeoutMs?: number;
   readonly redact: (text: string) => string;
@@ -39,6 +44,7 @@ export type ServerConnectionDeps = Pick<ConnectionOptions, "address" | "guard" |
   readonly era?: ServerEra;
   /** State or tools are other than before. */
   readonly onChange: (report: ConnectionReport) => void;
+  readonly onOffersChanged?: (offer: ServerOffer) => void;
 };
 
 const START_TIMEOUT_MS = 60_000;
@@ -56,9 +62,13 @@ export function createServerConnection(deps: ServerConnectionDeps): McpConnectio
   const log = createServerLog(deps.redact);
   const slots = createCallSlots(`The server "${serverId}"`, SERVER_SLOTS);
   const questions = createQuestions({ serverId, note: log.add, present: deps.elicit });
+  const { model } = deps;
+  const sampling =
+    "refusal" in model ? undefined : createSampling({ serverId, model, redact: deps.redact, note: log.add });
   const errors: string[] = [];
   let state: ConnectionState = "configured";
   let tools: readonly ListedTool[] = [];
+  let offers: readonly ServerOffer[] | undefined;
   let era = deps.era;
   let link: ServerLink | undefined;
   let lastPingMs: number | undefined;
@@ -75,6 +85,7 @@ export function createServerConnection(deps: ServerConnectionDeps): McpConnectio
       lastPing: lastPingMs === undefined ? null : new Date(lastPingMs).toISOString(),
       errors: [...errors],
       log: log.lines(),
+      ...(offers === undefined ? {} : { offers }),
       ...(nextTryMs === undefined ? {} : { nextTryAt: new Date(nextTryMs).toISOString() }),
       ...(era === undefined ? {} : { protocol: era }),
       ...(link?.version === undefined ? {} : { version: link.version }),
@@ -143,15 +154,18 @@ export function createServerConnection(deps: ServerConnectionDeps): McpConnectio
       log,
       signal,
       timeoutMs,
-      onToolsChanged: () => refresh(),
+      onListChanged: (list) => (list === "tools" ? refresh() : deps.onOffersChanged?.(list)),
       onClosed: fell,
       elicit: questions.elicit,
+      sample: "refusal" in model ? model : (sampling as Sampling).sample,
       ...(era === undefined ? {} : { era }),
       ...(login === undefined ? {} : { login }),
     });
     link = made;
     era = made.era;
     tools = deps.redactValue(await listTools(made.client, { signal, timeoutMs }));
+    const has = made.client.getServerCapabilities() ?? {};
+    offers = (["resources", "prompts"] as const).filter((offer) => has[offer] !== undefined);
     lastPingMs = Date.now();
     cameUp();
     become("ready");
@@ -270,7 +284,7 @@ export function createServerConnection(deps: ServerConnectionDeps): McpConnectio
   async function send({ client }: ServerLink, request: Request): Promise<McpResult> {
     const { name, args, signal, timeoutMs, answers, onProgress } = request;
     try {
-      return await questions.during(answers, async () => {
+      const call = async (): Promise<McpResult> => {
         const result = await client.callTool(
           { name, arguments: { ...args } },
           {
@@ -284,7 +298,8 @@ export function createServerConnection(deps: ServerConnectionDeps): McpConnectio
           },
         );
         return deps.redactValue({ ...result, isError: result.isError === true });
-      });
+      };
+      return await questions.during(answers, sampling === undefined ? call : () => sampling.during(call));
     } catch (thrown) {
       if (signal?.aborted === true) throw thrown;
       throw callFailure(thrown, { serverId, redact: deps.redact });

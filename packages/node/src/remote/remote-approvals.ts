@@ -1,8 +1,17 @@
-import { Approval, type ApprovalDecision, type ApprovalState, DecidedApproval, hubError, type Page } from "@ergon/core";
+import {
+  Approval,
+  type ApprovalDecision,
+  type ApprovalState,
+  DecidedApproval,
+  hubError,
+  type Page,
+  ToolGrant,
+} from "@ergon/core";
 import { z } from "zod";
 import { callRemote, readJson, type RemoteRequest, type RemoteTarget } from "./remote-call.ts";
 
 const Listed = z.object({ items: z.array(Approval), nextCursor: z.string().optional() });
+const ListedGrants = z.object({ items: z.array(ToolGrant), nextCursor: z.string().optional() });
 
 /** Calls that wait for a person's yes, as a person sees and answers them. */
 export type ApprovalCounter = {
@@ -14,6 +23,10 @@ export type ApprovalCounter = {
   /** Throws `approval_not_found`. */
   readonly find: (id: string) => Promise<Approval>;
   readonly decide: (id: string, decision: ApprovalDecision) => Promise<DecidedApproval>;
+  /** What was allowed for good. */
+  readonly grants: (query: { readonly limit: number; readonly cursor?: string }) => Promise<Page<ToolGrant>>;
+  /** Throws `grant_not_found`, `grant_configured`. */
+  readonly revoke: (toolId: string) => Promise<ToolGrant>;
 };
 
 /** Through the process that owns the data folder. */
@@ -28,6 +41,13 @@ export function createRemoteApprovals(target: RemoteTarget, owner: string): Appr
     },
     find: async (id) => Approval.parse(await ask({ path: approvalPath(id) })),
     decide: async (id, body) => DecidedApproval.parse(await ask({ method: "POST", path: approvalPath(id), body })),
+    grants: async ({ limit, cursor }) => {
+      const query = { limit: String(limit), cursor };
+      const { items, nextCursor } = ListedGrants.parse(await ask({ path: "/grants", query }));
+      return nextCursor === undefined ? { items } : { items, nextCursor };
+    },
+    revoke: async (toolId) =>
+      ToolGrant.parse(await ask({ method: "DELETE", path: `/grants/${encodeURIComponent(toolId)}` })),
   };
 }
 

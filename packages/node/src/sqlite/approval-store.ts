@@ -100,6 +100,17 @@ export function openSqliteApprovalStore({ path }: { readonly path: string }): Ap
         }
         forgetOldest();
       }),
+    listGrants: ({ limit, cursor = "" }) =>
+      acting("listing grants", () => {
+        const rows = all<TextRow>(
+          "SELECT text FROM grants WHERE tool_id > ? ORDER BY tool_id LIMIT ? + 0",
+          cursor,
+          limit + 1,
+        );
+        const items = rows.slice(0, limit).map(({ text }) => ToolGrant.parse(JSON.parse(text)));
+        const last = items.at(-1);
+        return rows.length > limit && last !== undefined ? { items, nextCursor: last.toolId } : { items };
+      }),
     readGrant: (toolId) =>
       acting("reading a grant", () => {
         const [row] = all<TextRow>("SELECT text FROM grants WHERE tool_id = ?", toolId);

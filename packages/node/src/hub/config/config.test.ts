@@ -5,7 +5,7 @@ import type { MCPServerConfig } from "@ergon/core";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { withoutServer, withServer, withServerField } from "./edit-servers.ts";
 import { expandServer } from "./expand-server.ts";
-import { importServers } from "./import-servers.ts";
+import { importServers, MAX_IMPORTED } from "./import-servers.ts";
 import { MAX_SERVERS_FILE_CHARS, readServers, type ServersFile } from "./read-servers.ts";
 import { openServersFile } from "./servers-file.ts";
 
@@ -147,6 +147,13 @@ describe("servers of other hosts", () => {
     );
     expect(servers[0]?.env).toEqual({ TOKEN: "${API_KEY}" });
     expect(notes).toEqual(['"gh" asks for "api-key": set API_KEY in the environment.']);
+  });
+
+  it.each([MAX_IMPORTED, MAX_IMPORTED + 1])("are taken up to a bound, and the rest is named: %i of them", (count) => {
+    const named = Array.from({ length: count }, (_, at) => [`s${String(at)}`, { command: "x" }] as const);
+    const { servers, notes } = importServers(JSON.stringify({ mcpServers: Object.fromEntries(named) }));
+    expect(servers).toHaveLength(MAX_IMPORTED);
+    expect(notes).toEqual(count > MAX_IMPORTED ? [expect.stringContaining("1 were left out")] : []);
   });
 
   it("are refused when the file is something else", () => {

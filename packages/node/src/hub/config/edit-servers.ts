@@ -39,6 +39,14 @@ export function withAllowed(text: string, serverId: string, tools: readonly stri
   return withServerField(text, serverId, "autoApprove", [...new Set([...before, ...tools])]);
 }
 
+/** Takes a tool out of those again; what a pattern allows goes on being allowed. */
+export function withoutAllowed(text: string, serverId: string, tool: string): string {
+  const { autoApprove } = readServers(startingFrom(text)).servers.find(({ id }) => id === serverId) ?? {};
+  if (!Array.isArray(autoApprove) || !autoApprove.includes(tool)) return text;
+  const left = autoApprove.filter((allowed) => allowed !== tool);
+  return withServerField(text, serverId, "autoApprove", left.length === 0 ? undefined : left);
+}
+
 function startingFrom(text: string): string {
   const source = text.trim() === "" ? EMPTY : text;
   const [problem] = readServers(source).problems.filter(({ path }) => path === "" || path === "/servers");

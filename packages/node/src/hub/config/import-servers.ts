@@ -8,7 +8,7 @@ export type ImportedServers = {
   readonly notes: readonly string[];
 };
 
-const MAX_IMPORTED = 100;
+export const MAX_IMPORTED = 100;
 
 /**
  * Reads servers as other hosts keep them: `mcpServers` (Claude, Cursor) or `servers` with `inputs` (VS Code). What is
@@ -21,7 +21,10 @@ export function importServers(text: string): ImportedServers {
   const named = file.data.mcpServers ?? file.data.servers ?? file.data.mcp?.servers ?? {};
   const notes: string[] = [];
   const servers: MCPServerConfig[] = [];
-  for (const [name, server] of Object.entries(named).slice(0, MAX_IMPORTED)) {
+  const found = Object.entries(named);
+  const tooMany = found.slice(MAX_IMPORTED).length;
+  if (tooMany > 0) notes.push(`${String(tooMany)} were left out: ${String(MAX_IMPORTED)} at once is the limit.`);
+  for (const [name, server] of found.slice(0, MAX_IMPORTED)) {
     const parsed = ForeignServer.safeParse(server);
     if (!parsed.success) {
       notes.push(`"${name}" was left out: ${parsed.error.issues[0]?.message ?? "it cannot be read"}.`);

@@ -11,6 +11,8 @@ export type WatchedServersFile = {
   readonly path: string;
   /** A file that is not there has no servers. */
   readonly read: () => Promise<ServersFile>;
+  /** What the file would say; nothing is written. */
+  readonly tried: (edit: (text: string) => string) => Promise<ServersFile>;
   /** Changes the file as it is now, in one step; changes are made one after the other. */
   readonly change: (edit: (text: string) => string) => Promise<void>;
   /** Told when what the file says has changed, by whomever; not told of what `change` wrote. Returns the way to stop. */
@@ -40,6 +42,7 @@ export function openServersFile(path: string): WatchedServersFile {
   return {
     path,
     read,
+    tried: async (edit) => readServers(edit(await readText())),
     change: (edit) => {
       const change = writing.then(async () => {
         const text = edit(await readText());

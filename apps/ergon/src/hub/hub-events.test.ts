@@ -1,0 +1,16 @@
+import { createSystemClock, type NewEvent } from "@ergon/core";
+import { describe, expect, it } from "vitest";
+import { hubEvents, MAX_NAMED } from "./hub-events.ts";
+
+describe("an event of changed tools", () => {
+  it.each([MAX_NAMED, MAX_NAMED + 1])("names so many and counts all: %i came", (count) => {
+    const told: NewEvent[] = [];
+    const added = Array.from({ length: count }, (_, at) => `s_t${String(at)}`);
+    const tell = (events: readonly NewEvent[]) => void told.push(...events);
+    hubEvents({ clock: createSystemClock(), tell })({ kind: "tools", serverId: "s", added, removed: added });
+    const [event] = told;
+    expect(event).toMatchObject({ type: "tools-changed", data: { addedCount: count, removedCount: count } });
+    expect(event?.data["added"]).toEqual(added.slice(0, MAX_NAMED));
+    expect(event?.data["removed"]).toHaveLength(MAX_NAMED);
+  });
+});

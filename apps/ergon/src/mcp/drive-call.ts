@@ -1,0 +1,62 @@
+import type { Json, JsonObject, SessionCore } from "@ergon/core";
+import type { InputRequiredResult } from "@modelcontextprotocol/server";
+import { callOutput } from "../call-tool.ts";
+import { driveSession } from "./drive-session.ts";
+import type { McpWorkplace, Reach } from "./reach.ts";
+import type { McpCall } from "./surface.ts";
+
+export type CallDrive<R> = {
+  /** What the client called, and with what. */
+  readonly tool: string;
+  readonly args: JsonObject;
+  readonly called: { readonly toolId: string; readonly args: JsonObject };
+  readonly result: (output: Json, workplace: McpWorkplace) => R | Promise<R>;
+  /** For a client that is not asked: a person has to do something first. */
+  readonly waiting: (waits: WaitingCall) => R;
+};
+
+/** What a call waits for that has become a session. */
+export type WaitingCall = {
+  readonly code: "approval_required" | "input_required";
+  readonly message: string;
+  readonly sessionId: string;
+  readonly approvalId?: string;
+};
+
+/** Calls one tool of the registry for a client; a person who has to approve it is asked in the client where that can be. */
+export async function driveCall<R>(
+  reach: Reach,
+  call: McpCall,
+  { tool, args, called, result, waiting }: CallDrive<R>,
+): Promise<R | InputRequiredResult> {
+  const { owner, signal } = call;
+  return await driveSession<R>(reach, call, {
+    tool,
+    args,
+    begin: async () =>
+      await reach({ repeatable: false }, async (workplace) => {
+        const made = await workplace.callFor({ owner, ...called, signal });
+        if (made.kind === "needs_approval") return made.sessionId;
+        return { result: await result(made.output, workplace) };
+      }),
+    report: async (sessionId) =>
+      await reach({ repeatable: true }, async (workplace) => {
+        const ref = { owner, sessionId };
+        const core = await workplace.engine.settled({ ...ref, timeoutMs: 0 });
+        const waits = waitOf(core);
+        if (waits !== undefined) return waiting(waits);
+        return await result(await callOutput(workplace.engine, core, ref), workplace);
+      }),
+  });
+}
+
+function waitOf({ sessionId, waiting: [wait] }: SessionCore): WaitingCall | undefined {
+  if (wait === undefined) return undefined;
+  const { approvalId } = wait;
+  if (approvalId === undefined) {
+    const message = `The server asks: ${wait.message} Ask the user, then call resume_session with sessionId "${sessionId}" and the answer as input.`;
+    return { code: "input_required", message, sessionId };
+  }
+  const message = `A person must approve this call first: ergon approvals approve ${approvalId}. Then look for its result: get_session with sessionId "${sessionId}".`;
+  return { code: "approval_required", message, sessionId, approvalId };
+}
