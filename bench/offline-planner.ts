@@ -25,6 +25,8 @@ type Judged = {
   readonly among3: boolean;
   readonly args: boolean;
   readonly asked: boolean;
+  /** It planned a tool that was not asked for. */
+  readonly extra: boolean;
   readonly ms: number;
   readonly got: string;
 };
@@ -37,7 +39,7 @@ export async function run(): Promise<Report> {
   } finally {
     await world.close();
   }
-  const wrong = judged.filter(({ first, args, request }) => !request.held && !(first && args));
+  const wrong = judged.filter(({ first, args, extra, request }) => !request.held && !(first && args && !extra));
   if (process.env["SHOW_WRONG"] !== undefined)
     for (const { request, got } of wrong) console.log(`${request.text}\n   ${got}`);
   const packs = [...new Set(REQUESTS.map(({ pack }) => pack))];
@@ -49,6 +51,7 @@ export async function run(): Promise<Report> {
       "first",
       "among the first three",
       "asked instead",
+      "a tool too many",
       "arguments, where the tool is right",
     ],
     rows: [
@@ -116,6 +119,7 @@ async function open() {
       return {
         request,
         asked: plan.length === 0,
+        extra: planned.some((tool) => tool !== request.tool),
         first: (planned[0] ?? "") === request.tool,
         among3:
           request.tool === ""
@@ -142,6 +146,7 @@ function rowOf(name: string, judged: readonly Judged[]): readonly string[] {
     share(({ first }) => first),
     share(({ among3 }) => among3),
     share(({ asked, request }) => asked && request.tool !== ""),
+    share(({ extra, first }) => extra && first),
     share(({ args }) => args, right),
   ];
 }

@@ -52,12 +52,12 @@ async function get({ url, token }: { url: string; token: string }, path: string)
 
 describe("ergon ask", { timeout: 120_000 }, () => {
   it("plans, runs and sums up with no key and no network, and shows the plan", async () => {
-    const { out, err, code } = await ergon(["ask", 'How many words are in "to be or not to be"?'], {
-      cwd: folder.path,
-    });
+    const question = 'How many words are in "to be or not to be", and greet Ada Lovelace';
+    const { out, err, code } = await ergon(["ask", question], { cwd: folder.path });
     expect(code).toBe(0);
-    expect(out).toContain("words: 6");
+    expect(out).toBe("words: 6, lines: 1, characters: 18.\ngreeting: Hello, Ada Lovelace!\n");
     expect(err).toMatch(/plan \(offline\)\n {2}1\. demo::word_count \{"text":"to be or not to be"\}/);
+    expect(err).toMatch(/\n {2}2\. demo::greet \{"who":"Ada Lovelace"\}/);
     expect(err).toContain("✓ 1-demo::word_count");
     expect(err).toMatch(/ergon ask --session ses_\w+/);
   });

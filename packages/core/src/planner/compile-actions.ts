@@ -19,15 +19,18 @@ export function compileActions(
 ): CompiledActions {
   const steps = actions.map((action, at) => ({ stepId: stepIdOf(action.tool, at), action }));
   const reserved = new Set(["human_input", "finalResponse", ...actions.map(({ tool }) => resultKey(tool))]);
+  const places = resultPlaces(actions);
   const calls = steps.map(({ stepId, action }, at): PlanStep => {
     const { tool, args, announcement, reason } = action;
+    const place = places[at] ?? "";
+    const saveAs = place === resultKey(tool) ? tool : place;
     const description = announcement ?? reason;
     return {
       id: stepId,
       type: "tool_call",
       toolId: tool,
       arguments: { ...args },
-      ...(ContextKey.safeParse(tool).success && !reserved.has(tool) ? { saveAs: tool } : {}),
+      ...(ContextKey.safeParse(saveAs).success && !reserved.has(saveAs) ? { saveAs } : {}),
       ...(description === undefined ? {} : { description: description.slice(0, MAX_DESCRIPTION) }),
       onError: options.onError,
       nextStepId: steps[at + 1]?.stepId ?? ANSWER_STEP,
@@ -42,6 +45,24 @@ export function compileActions(
     steps: [...calls, answer],
   };
   return { plan, steps };
+}
+
+/**
+ * Where in the context each result is. Of several calls of one tool the last has the tool's own place; all of them where
+ * an action takes an argument from there.
+ */
+export function resultPlaces(actions: readonly PlannedAction[]): readonly string[] {
+  return actions.map(({ tool }, at) => {
+    const later = actions.slice(at + 1);
+    const isLast = !later.some((other) => other.tool === tool) || pointTo(later, tool);
+    const before = actions.slice(0, at).filter((earlier) => earlier.tool === tool).length;
+    return isLast ? resultKey(tool) : `${tool}.${String(before + 1)}`;
+  });
+}
+
+function pointTo(actions: readonly PlannedAction[], tool: string): boolean {
+  const written = JSON.stringify(actions.map(({ args }) => args));
+  return written.includes(`"jsonPath"`) && written.includes(tool);
 }
 
 const ANSWER_STEP = "answer";

@@ -1,7 +1,6 @@
 import { z } from "zod";
 import type { ChatModel } from "../ports/chat-model.ts";
 import type { Json } from "../schema/json.ts";
-import { resultKey } from "../plans/steps/tool-call.ts";
 import { adaptToolMetadata } from "../tools/adapt/tool-metadata.ts";
 import { buildSafePrompt } from "../tools/build-safe-prompt.ts";
 import { defineTool } from "../tools/define.ts";
@@ -9,8 +8,9 @@ import type { Tool, ToolContext, ToolRun } from "../tools/tool.ts";
 import { FINALIZE_TOOL } from "./compile-actions.ts";
 import { describeResult } from "./describe-result.ts";
 
-/** Where the loop says which tools its plan has, in order. */
+/** Where the loop says which tools its plan has, in order, and where their results are. */
 export const PLANNED_TOOLS_KEY = "plannedTools";
+const PlannedTools = z.array(z.object({ tool: z.string(), place: z.string() }));
 
 const SYSTEM = `You sum up for a person what an assistant's tools have found. Answer the person's message in plain prose, from
 the findings alone: name the people, things and figures in them, and say what is missing. No lists of tools, no preamble.`;
@@ -49,11 +49,11 @@ export function composeSummary(findings: readonly Finding[]): string {
 }
 
 function findingsIn(context: ToolContext): readonly Finding[] {
-  const planned: unknown = context[PLANNED_TOOLS_KEY];
-  if (!Array.isArray(planned)) return [];
-  return [...new Set(planned)].flatMap((tool): Finding[] => {
-    if (typeof tool !== "string" || tool === FINALIZE_TOOL) return [];
-    const output = context[resultKey(tool)] as Json | undefined;
+  const planned = PlannedTools.safeParse(context[PLANNED_TOOLS_KEY]).data ?? [];
+  const places = new Map(planned.map((one) => [one.place, one]));
+  return [...places.values()].flatMap(({ tool, place }): Finding[] => {
+    if (tool === FINALIZE_TOOL) return [];
+    const output = context[place] as Json | undefined;
     return output === undefined || output === null ? [] : [{ tool, text: describeResult(output) }];
   });
 }

@@ -14,7 +14,7 @@ import type { Tool } from "../tools/tool.ts";
 import { arrangeActions, type Arranged } from "./arrange-actions.ts";
 import type { ChosenPlanner } from "./choose-planner.ts";
 import { callerPlanner, planningPrompt } from "./caller-plan.ts";
-import { compileActions, FINALIZE_TOOL } from "./compile-actions.ts";
+import { compileActions, FINALIZE_TOOL, resultPlaces } from "./compile-actions.ts";
 import { describeResult } from "./describe-result.ts";
 import { executeActions, type ExecutedActions } from "./execute-actions.ts";
 import { composeSummary, PLANNED_TOOLS_KEY } from "./finalize-summary.ts";
@@ -162,12 +162,13 @@ function createTurn(parts: LoopParts, read: ReadRequest, caller: Caller, { sessi
       say: question ?? "",
     });
     // What an earlier turn found with the same tool must not pass for this turn's result.
-    const stale = runnable.flatMap(({ tool }) => [tool, resultKey(tool)]).filter((key) => key in session.before);
+    const places = resultPlaces(runnable);
+    const stale = [...runnable.map(({ tool }) => tool), ...places].filter((key) => key in session.before);
     const context = {
       ...(parts.keepsSessions ? {} : session.before),
       ...Object.fromEntries(stale.map((key) => [key, null])),
       ...loaded.context,
-      [PLANNED_TOOLS_KEY]: runnable.map(({ tool }) => tool),
+      [PLANNED_TOOLS_KEY]: runnable.map(({ tool }, at) => ({ tool, place: places[at] ?? "" })),
     };
     return executeActions({ place: session.place, owner, sessionId, mode, context, compiled, trace, signal });
   }

@@ -121,6 +121,8 @@ const PATH_NAMES = /path|file|folder|directory/i;
 const QUERY_NAMES = /^(query|question|search|prompt|q|topic|need|goal|request)/i;
 const TEXT_NAMES = /^(text|content|body|message|note|sentence|paragraph|code|input|document)/i;
 const NAME_NAMES = /^(who|name|person|recipient|to|for|user|author|city|place|location|country|title)|name$/i;
+/** Of these, what is said to them is likelier in quotes than they are: 'say "Bonjour" to Marie Curie'. */
+const PERSON_NAMES = /^(who|person|recipient|to|for|user|author)/i;
 
 /** A text by what its name says it is; what nothing in the message speaks for stays unknown. */
 export function textValue(name: string, schema: JsonObject, said: Said): string | undefined {
@@ -131,6 +133,8 @@ export function textValue(name: string, schema: JsonObject, said: Said): string 
   if (format === "date" || format === "date-time") return spans.dates[0];
   if (format === "uri" || /url$/i.test(name)) return spans.urls[0];
   if (PATH_NAMES.test(name)) return spans.paths[0] ?? freeQuote(spans, used);
+  const addressed = PERSON_NAMES.test(name) ? addressedName(spans, used) : undefined;
+  if (addressed !== undefined) return addressed;
   const quote = required || TEXT_NAMES.test(name) || NAME_NAMES.test(name) ? freeQuote(spans, used) : undefined;
   if (quote !== undefined) return quote;
   if (TEXT_NAMES.test(name)) return spans.afterColon;
@@ -175,13 +179,20 @@ const FUNCTION_WORDS =
   /^(a|an|the|and|or|of|in|on|at|to|for|by|with|from|into|is|are|was|be|has|have|that|this|these|those|my|our|your|which|what|each|every|any|all|how|does|do|it|its|as|between|than|over|per|some|new|same|one|other|using)$/i;
 
 /** A capitalised run of words; or, after "greet", "to", "for", the word that follows. */
-function freeName({ names }: Spans, used: Used, message: string): string | undefined {
-  const free = names.filter(({ text }) => !used.names.has(text));
-  const next = free.find(({ before }) => /\b(?:to|for|with|of|greet|welcome)\s*$/.test(before)) ?? free[0];
+function freeName(spans: Spans, used: Used, message: string): string | undefined {
+  const next = addressedName(spans, used) ?? spans.names.find(({ text }) => !used.names.has(text))?.text;
   if (next !== undefined) {
-    used.names.add(next.text);
-    return next.text;
+    used.names.add(next);
+    return next;
   }
   const after = /\b(?:to|for|greet|welcome|called|named)\s+([\p{L}][\p{L}'’-]+)\s*[.?!]?$/iu.exec(message)?.[1];
   return after === undefined || FUNCTION_WORDS.test(after) || used.names.has(after) ? undefined : after;
+}
+
+function addressedName({ names }: Spans, used: Used): string | undefined {
+  const found = names.find(
+    ({ text, before }) => !used.names.has(text) && /\b(?:to|for|with|of|greet|welcome)\s*$/.test(before),
+  );
+  if (found !== undefined) used.names.add(found.text);
+  return found?.text;
 }

@@ -1,14 +1,60 @@
+import { quotedIn, type Range } from "./spans.ts";
+
+/** One of the things that a message asks for, and where in it. */
+export type Clause = Range & { readonly text: string };
+
 /** A message that asks for more parts than this is taken as a whole beyond. */
-const MAX_CLAUSES = 4;
+export const MAX_CLAUSES = 4;
 const MIN_WORDS = 2;
 
-/** The things that one message asks for: "which are missing, and what should they learn first?" is two. */
-export function clausesOf(message: string): readonly string[] {
-  const parts = message
-    .split(
-      /[;?!]|\.\s|,\s*(?:and|then|so|but)\b|\b(?:and then|and also|as well as|after that|afterwards|, then)\b|\band\s+(?=(?:what|which|who|how|where|when|then|also|\p{L}+\s+(?:it|them|the|a|an|her|him|his|my|me|us|that)\b))/iu,
-    )
-    .map((part) => part.trim())
-    .filter((part) => part.split(/\s+/).length >= MIN_WORDS);
-  return parts.slice(0, MAX_CLAUSES);
+/**
+ * The things that one message asks for: "which are missing, and what should they learn first?" is two. What stands in
+ * quotes, and the names that are known, are one piece whatever words they hold.
+ */
+export function clausesOf(message: string, names: readonly Range[] = []): readonly Clause[] {
+  const whole = [...quotedIn(message), ...names];
+  const breaks = [...message.matchAll(BREAK), ...message.matchAll(AND_DO)]
+    .map((match) => ({ at: match.index, length: match[0].length }))
+    .filter((found) => !whole.some((range) => overlap(found, range)) && !isFullStopOfText(message, found))
+    .sort((a, b) => a.at - b.at);
+  const clauses: Clause[] = [];
+  let from = 0;
+  for (const { at, length } of [...breaks, { at: message.length, length: 0 }]) {
+    const clause = trimmed(message, from, at);
+    if (clause.text.split(/\s+/).length >= MIN_WORDS) clauses.push(clause);
+    from = Math.max(from, at + length);
+  }
+  return clauses.slice(0, MAX_CLAUSES);
+}
+
+export function isWithin(inner: Range, outer: Range): boolean {
+  return inner.at >= outer.at && inner.at + inner.length <= outer.at + outer.length;
+}
+
+/** The message with nothing where these were, every other letter in its place. */
+export function without(message: string, ranges: readonly Range[]): string {
+  return ranges.reduce(
+    (text, { at, length }) => text.slice(0, at) + " ".repeat(length) + text.slice(at + length),
+    message,
+  );
+}
+
+const BREAK =
+  /[;?!]|\.\s|,\s*(?:and|then|so|but)\b|\b(?:and then|and also|as well as|after that|afterwards|, then)\b|\band\s+(?=(?:what|which|who|how|where|when|then|also|\p{L}+\s+(?:it|them|the|a|an|her|him|his|my|me|us|that)\b))/giu;
+/** "and greet Ada", "and count “a b”": a verb, then whom or what. */
+const AND_DO = /\b[aA]nd\s+(?=\p{Ll}+\s+(?:\p{Lu}|["“«]))/gu;
+
+/** Sentences after a colon are the text itself: "sum this up: The sea is wide. We row on." */
+function isFullStopOfText(message: string, { at }: Range): boolean {
+  return message.charAt(at) === "." && /:\s/.test(message.slice(0, at));
+}
+
+function overlap(a: Range, b: Range): boolean {
+  return a.at < b.at + b.length && b.at < a.at + a.length;
+}
+
+function trimmed(message: string, from: number, to: number): Clause {
+  const part = message.slice(from, Math.max(from, to));
+  const text = part.trim();
+  return { text, at: from + part.length - part.trimStart().length, length: text.length };
 }

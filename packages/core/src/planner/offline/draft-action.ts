@@ -1,18 +1,18 @@
 import type { PlannedAction } from "../../schema/mcp-loop.ts";
 import type { Tool } from "../../tools/tool.ts";
 import type { PlannerInput } from "../planner.ts";
-import type { Mention } from "./entities.ts";
 import { extractArgs } from "./extract-args.ts";
 import type { RankedTool } from "./rank-tools.ts";
 import { validArgs } from "./valid-args.ts";
+import type { Wording } from "./wording.ts";
 
-/** A call of a tool with what the message says for its arguments. */
+/** A call of a tool with what its part of the message says for its arguments. */
 export async function draftAction(
   { tool, score, because }: RankedTool,
-  { message, context }: PlannerInput,
-  mentions: readonly Mention[],
+  wording: Wording,
+  { context }: PlannerInput,
 ): Promise<PlannedAction> {
-  const args = await validArgs(tool, extractArgs(tool, message, mentions), context);
+  const args = await validArgs(tool, extractArgs(tool, wording), context);
   const words = because.slice(0, 5).join(", ");
   const reason = `offline planner: ${words === "" ? "closest in meaning" : `matches ${words}`} (${score.toFixed(2)})`;
   return { tool: tool.id, args, reason, announcement: announced(tool) };

@@ -10,6 +10,8 @@ export type EntitySource = (candidates: readonly Tool[]) => Promise<readonly Ent
 
 export type Mention = { readonly entity: Entity; readonly at: number; readonly length: number; readonly typos: number };
 
+export type Mentions = { readonly named: readonly Mention[]; readonly earlier: readonly Mention[] };
+
 /** Looked through for each message; what is beyond is not recognised. */
 export const MAX_ENTITIES = 20_000;
 
@@ -86,12 +88,11 @@ function exactId(text: string, id: string): Place | undefined {
   return /[\p{L}\p{N}_-]/u.test(around) ? undefined : { at, length: id.length, typos: 0 };
 }
 
-/** Whom this message names, then whom the messages before did, the latest first: "and for her?" means them. */
+/** Whom this message names, and whom the messages before did, the latest first: "and for her?" means them. */
 export function mentionsFor(
   { message, conversation }: Pick<PlannerInput, "message" | "conversation">,
   known: readonly Entity[],
-): readonly Mention[] {
-  const now = mentionsIn(message, known);
-  const said = conversation.recentMessages.toReversed().flatMap(({ content }) => mentionsIn(content, known));
-  return [...now, ...said];
+): Mentions {
+  const earlier = conversation.recentMessages.toReversed().flatMap(({ content }) => mentionsIn(content, known));
+  return { named: mentionsIn(message, known), earlier };
 }

@@ -4,14 +4,32 @@ import type { Tool } from "../../tools/tool.ts";
 import type { Mention } from "./entities.ts";
 import { arrayValue, enumValue, numberValue, type Said, textValue, type Used } from "./argument-values.ts";
 import { spansOf } from "./spans.ts";
+import type { Wording } from "./wording.ts";
 import { stemOf, wordsOf } from "./words.ts";
 
 /** Says in a schema what kind of entity an argument names. */
 const ENTITY_KEYWORD = "x-ergon-entity";
 
-/** What a message says for a tool's arguments, read with the tool's schema in hand. Nothing is made up. */
-export function extractArgs(tool: Tool, message: string, mentions: readonly Mention[]): JsonObject {
+/**
+ * What a message says for a tool's arguments, read with the tool's schema in hand. Nothing is made up: other tools'
+ * clauses are asked only for a text that this tool needs and its own clause points back at.
+ */
+export function extractArgs(tool: Tool, { own, beside, before, mentions }: Wording): JsonObject {
+  const said = { ...readArgs(tool, beside, mentions), ...readArgs(tool, own, mentions) };
+  const meant = Object.entries(before === "" ? {} : readArgs(tool, before, mentions));
   const { parameters } = tool;
+  const needed = new Set(
+    isSchemaObject(parameters) && Array.isArray(parameters["required"]) ? parameters["required"] : [],
+  );
+  return {
+    ...Object.fromEntries(meant.filter(([name, value]) => needed.has(name) && typeof value === "string")),
+    ...said,
+  };
+}
+
+function readArgs(tool: Tool, message: string, mentions: readonly Mention[]): JsonObject {
+  const { parameters } = tool;
+  if (message === "") return {};
   if (!isSchemaObject(parameters) || !isSchemaObject(parameters["properties"])) return {};
   const properties = Object.entries(parameters["properties"]).filter((entry): entry is [string, JsonObject] =>
     isSchemaObject(entry[1]),

@@ -12,12 +12,14 @@ import { missingArguments } from "../missing-arguments.ts";
 import { MAX_PLANNED_TOOLS, type Planner, type PlannerAnswer, type PlannerInput } from "../planner.ts";
 import { chooseTools } from "./choose-tools.ts";
 import { draftAction } from "./draft-action.ts";
-import { type Entity, type EntitySource, mentionsFor } from "./entities.ts";
+import type { Entity, EntitySource } from "./entities.ts";
 import { inPathwayOrder } from "./pathway-order.ts";
 import { createToolRanker, type ToolRanker } from "./rank-tools.ts";
+import { saidOnce } from "./said-once.ts";
 
-/** Tools that may be meant, names aside. */
+/** Tools that may be meant, names aside: with this score at least, and this share of the best one's. */
 const MAYBE_SCORE = 0.08;
+const MAYBE_SHARE = 0.25;
 
 export type OfflinePlannerDeps = { readonly embedder: Embedder; readonly entities?: EntitySource };
 
@@ -31,9 +33,9 @@ export function createOfflinePlanner({ embedder, entities = async () => [] }: Of
       const { question, nothingFits } = chosen;
       return { plan: [], question, ...(nothingFits ? { nothingFits } : {}) };
     }
-    const mentions = mentionsFor(input, known);
     const ordered = inPathwayOrder(chosen.tools);
-    return await settled(await Promise.all(ordered.map((one) => draftAction(one, input, mentions))), input);
+    const drafts = await Promise.all(ordered.map((one) => draftAction(one, one.wording, input)));
+    return await settled(saidOnce(drafts), input);
   };
 }
 
@@ -44,8 +46,9 @@ async function candidates(
   tools: readonly Tool[],
 ): Promise<readonly Tool[]> {
   const ranked = await ranker.rank(message, tools);
+  const enough = Math.max(MAYBE_SCORE, (ranked[0]?.score ?? 0) * MAYBE_SHARE);
   return ranked
-    .filter(({ score }) => score >= MAYBE_SCORE)
+    .filter(({ score }) => score >= enough)
     .slice(0, MAX_PLANNED_TOOLS)
     .map(({ tool }) => tool);
 }

@@ -1,10 +1,10 @@
 import type { RankedTool } from "./rank-tools.ts";
 
 /** What prepares goes before what is prepared; otherwise the order in which they were chosen stays. */
-export function inPathwayOrder(chosen: readonly RankedTool[]): readonly RankedTool[] {
-  const ordered: RankedTool[] = [];
+export function inPathwayOrder<Chosen extends RankedTool>(chosen: readonly Chosen[]): readonly Chosen[] {
+  const ordered: Chosen[] = [];
   const open = new Set<string>();
-  const place = (ranked: RankedTool): void => {
+  const place = (ranked: Chosen): void => {
     if (ordered.includes(ranked) || open.has(ranked.tool.id)) return;
     open.add(ranked.tool.id);
     for (const other of chosen) if (prepares(other, ranked)) place(other);

@@ -23,6 +23,9 @@ export type NumberSpan = {
 };
 type NameSpan = { readonly text: string; readonly at: number; readonly before: string };
 
+/** A stretch of a text. */
+export type Range = { readonly at: number; readonly length: number };
+
 export function spansOf(text: string): Spans {
   const quoted = [...text.matchAll(QUOTED)].map((match) => match.slice(1).find((part) => part !== undefined) ?? "");
   const paths = matches(text, PATH).map((path) => path.replace(/[.,;:!?]+$/, ""));
@@ -45,6 +48,11 @@ export function spansOf(text: string): Spans {
     afterColon: colon === undefined || colon === "" ? undefined : colon,
     json: jsonIn(text),
   };
+}
+
+/** What stands in quotes, the quotes included. */
+export function quotedIn(text: string): readonly Range[] {
+  return [...text.matchAll(QUOTED)].map((match) => ({ at: match.index, length: match[0].length }));
 }
 
 const QUOTED = /"([^"]+)"|“([^”]+)”|‘([^’]+)’|«([^»]+)»|`([^`]+)`|(?<![\p{L}\p{N}])'([^']+)'(?![\p{L}\p{N}])/gu;
