@@ -12,6 +12,7 @@ import { mkdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { storeError } from "@ergon/core";
 import { newSecret } from "../tokens/secret.ts";
+import { withBaselineWasm } from "./baseline-wasm.ts";
 import { migrate, migrationsEdition } from "./migrate.ts";
 import { editionOf, isReady, markReady } from "./ready-file.ts";
 import { createSchemaCache } from "./schema-cache.ts";
@@ -33,7 +34,11 @@ export type EmbeddedDatabaseOptions = {
   readonly schema: string;
 };
 
-export async function openEmbeddedDatabase({ folder, schema }: EmbeddedDatabaseOptions): Promise<EmbeddedDatabase> {
+export async function openEmbeddedDatabase(options: EmbeddedDatabaseOptions): Promise<EmbeddedDatabase> {
+  return await withBaselineWasm(() => open(options));
+}
+
+async function open({ folder, schema }: EmbeddedDatabaseOptions): Promise<EmbeddedDatabase> {
   const isNew = !isReady(folder);
   const edition = `${liteVersion()} ${migrationsEdition(join(schema, "migrations"))}`;
   const isKnown = editionOf(folder) === edition;
