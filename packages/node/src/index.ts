@@ -17,6 +17,7 @@ export { CapabilityManifest, describeCapabilities, loadPack, MANIFEST_FILE } fro
 export { installModuleHooks, type ModuleHooks, type SharedModules } from "./loader/module-hooks.ts";
 export { type CapabilityFile, type CapabilityProblem, type FolderScan, scanFolder } from "./loader/scan-folder.ts";
 export { createPinoLogger, type LogLevel, type PinoLoggerOptions } from "./log/pino-logger.ts";
+export { nodeHttp } from "./node-http.ts";
 export {
   claimFolder,
   type FolderClaim,

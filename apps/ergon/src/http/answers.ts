@@ -1,6 +1,6 @@
-import { STATUS_CODES } from "node:http";
 import type { Duplex } from "node:stream";
 import type { Logger } from "@ergon/core";
+import { nodeHttp } from "@ergon/node";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { httpError, isUnexplained, problemOf } from "./problem.ts";
 import type { Answer } from "./route.ts";
@@ -61,7 +61,8 @@ export function answerClientError(error: Error & { readonly code?: string }, soc
     status === 408 ? "The request took too long." : status === 431 ? "The headers are too large." : "This is not HTTP.";
   const { problem } = problemOf(httpError("bad_request", why), "none");
   const { requestId: _none, ...rest } = problem;
-  const body = JSON.stringify({ ...rest, status, title: STATUS_CODES[status] });
+  const title = nodeHttp().STATUS_CODES[status];
+  const body = JSON.stringify({ ...rest, status, title });
   const head = {
     ...SECURITY_HEADERS,
     "content-type": "application/problem+json",
@@ -69,5 +70,5 @@ export function answerClientError(error: Error & { readonly code?: string }, soc
     connection: "close",
   };
   const lines = Object.entries(head).map(([name, value]) => `${name}: ${value}\r\n`);
-  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join("")}\r\n${body}`);
+  socket.end(`HTTP/1.1 ${status} ${title}\r\n${lines.join("")}\r\n${body}`);
 }

@@ -1,5 +1,5 @@
-import { STATUS_CODES } from "node:http";
 import { ErgonError, type ErrorOptions, isErgonError, type Problem } from "@ergon/core";
+import { nodeHttp } from "@ergon/node";
 
 /** What can be wrong with a request before anything behind the door sees it. */
 export type HttpErrorCode =
@@ -142,7 +142,7 @@ export function isUnexplained({ problem }: ProblemAnswer): boolean {
 }
 
 function described(code: string, status: number, detail: string) {
-  return { type: `urn:ergon:problem:${code}`, title: STATUS_CODES[status] ?? "Error", status, code, detail };
+  return { type: `urn:ergon:problem:${code}`, title: nodeHttp().STATUS_CODES[status] ?? "Error", status, code, detail };
 }
 
 /** Lists of findings have one place in an answer, whatever the family calls them. */

@@ -1,5 +1,3 @@
-import { request as httpRequest } from "node:http";
-import { request as httpsRequest } from "node:https";
 import {
   ErgonError,
   gateError,
@@ -10,6 +8,7 @@ import {
   SandboxResult,
 } from "@ergon/core";
 import { z } from "zod";
+import { nodeHttp, nodeHttps } from "../node-http.ts";
 import { checkRequest } from "./check-request.ts";
 
 /** stdout, stderr and a value, each of them at its bound and written in the longest way. */
@@ -58,7 +57,7 @@ type Answer = { readonly status: number; readonly body: unknown };
 /** Without a time limit of its own: the service keeps that of the execution, and a lost connection ends the wait. */
 function call({ url, token }: SandboxTarget, { method, path, body, signal }: Call): Promise<Answer> {
   const address = new URL(path, url.endsWith("/") ? url : `${url}/`);
-  const request = address.protocol === "https:" ? httpsRequest : httpRequest;
+  const { request } = address.protocol === "https:" ? nodeHttps() : nodeHttp();
   return new Promise((resolve, reject) => {
     const fail = (cause: unknown): void => {
       if (signal?.aborted === true) reject(gateError("cancelled", "The execution was cancelled."));

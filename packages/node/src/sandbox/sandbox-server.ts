@@ -1,5 +1,5 @@
 import { timingSafeEqual } from "node:crypto";
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import {
   accessError,
@@ -12,6 +12,7 @@ import {
   usageError,
 } from "@ergon/core";
 import { hashSecret } from "../tokens/secret.ts";
+import { nodeHttp } from "../node-http.ts";
 
 /** JSON text in JSON text: what is allowed must fit. */
 const MAX_BODY_BYTES = 4 * (SANDBOX_LIMITS.codeChars + SANDBOX_LIMITS.inputChars);
@@ -37,13 +38,16 @@ export type SandboxServerOptions = {
 export async function serveSandbox(options: SandboxServerOptions): Promise<SandboxServer> {
   const { sandbox, token, host, port, logger } = options;
   const expected = hashSecret(token);
-  const server = createServer({ headersTimeout: HEADERS_MS, requestTimeout: REQUEST_MS }, (request, response) => {
-    answer(request, response).catch((thrown: unknown) => {
-      const error = isErgonError(thrown) ? thrown : toErgonError(thrown, "internal");
-      if (!isErgonError(thrown)) logger.error({ error: error.toJSON() }, "A sandbox request failed.");
-      refuse(response, error);
-    });
-  });
+  const server = nodeHttp().createServer(
+    { headersTimeout: HEADERS_MS, requestTimeout: REQUEST_MS },
+    (request, response) => {
+      answer(request, response).catch((thrown: unknown) => {
+        const error = isErgonError(thrown) ? thrown : toErgonError(thrown, "internal");
+        if (!isErgonError(thrown)) logger.error({ error: error.toJSON() }, "A sandbox request failed.");
+        refuse(response, error);
+      });
+    },
+  );
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
     server.listen(port, host, () => {

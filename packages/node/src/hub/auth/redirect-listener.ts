@@ -3,9 +3,10 @@
  * answers one address, and it is there for one login.
  */
 import { once } from "node:events";
-import { createServer, type Server } from "node:http";
+import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { hubError } from "@ergon/core";
+import { nodeHttp } from "../../node-http.ts";
 
 export type RedirectListener = {
   readonly redirectUrl: string;
@@ -29,7 +30,7 @@ export type ListenerOptions = {
 export async function openRedirectListener(options: ListenerOptions = {}): Promise<RedirectListener> {
   const { port = 0, isRequired = false, patienceMs = LOGIN_PATIENCE_MS } = options;
   const arrived = Promise.withResolvers<URLSearchParams>();
-  const server = createServer((request, response) => {
+  const server = nodeHttp().createServer((request, response) => {
     const url = new URL(request.url ?? "/", `http://${HOST}`);
     const isIt = request.method === "GET" && url.pathname === CALLBACK_PATH && url.searchParams.has("state");
     const page = isIt ? "Ergon has what it needs. You can close this page." : "There is nothing here.";
