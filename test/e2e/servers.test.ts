@@ -175,22 +175,30 @@ describe("ergon servers", { timeout: 120_000 }, () => {
     expect(readFileSync(join(folder.path, "graph.json"), "utf8")).toContain('"out"');
   });
 
-  it("hands servers' tools to the planner of ask", async () => {
+  it("hands servers' tools to the planner of ask, and its model to a server that is trusted", async () => {
+    const lentMs = 700;
     const model = await startScriptedServer([
       JSON.stringify([{ tool: "everything_echo", args: { message: "out there" } }]),
+      { kind: "text", text: "Lent.", delayMs: lentMs },
     ]);
     try {
       writeServers({
         id: "everything",
         command: process.execPath,
         args: [program("everything"), "stdio", folder.path],
+        trusted: true,
       });
       const using = { ERGON_MODEL: "local/tiny", ERGON_MODEL_URL: model.url, MCP_CONFIG_PATH: config() };
-      const { out } = await ergon(["ask", "say it", "--data", data(), "--json"], {
-        cwd: folder.path,
-        env: { ...env(), ...using },
-      });
-      expect(out).toContain("Echo: out there");
+      const typed = (...words: readonly string[]) =>
+        ergon([...words, "--data", data(), "--json"], { cwd: folder.path, env: { ...env(), ...using } });
+      expect((await typed("ask", "say it")).out).toContain("Echo: out there");
+      const args = JSON.stringify({ prompt: "Well?", maxTokens: 10 });
+      const lent = await typed("tools", "call", "everything_trigger-sampling-request", "--args", args);
+      expect(lent.out).toContain("Lent.");
+      // The model's time is the call's, and is charged with it.
+      const { tools } = parsed(await typed("servers", "stats")) as HubStats;
+      const { p50Energy } = tools.find(({ tool }) => tool.endsWith("sampling-request")) ?? {};
+      expect(p50Energy).toBeGreaterThanOrEqual((2 * lentMs) / 1_000);
     } finally {
       await model.close();
     }
