@@ -23,6 +23,7 @@ import {
 import type { Json } from "../schema/json.ts";
 import { didYouMean } from "../schema/suggest.ts";
 import type { ToolRegistry } from "../tools/registry.ts";
+import { createToolBodies, type ToolBodies } from "../tools/tool-bodies.ts";
 import type { HubInvocation } from "./hub-tool.ts";
 import { refuseSharedPart, serverPart } from "./names.ts";
 import { absenceOf, MAX_STATUS_ERRORS, type Place, runsAlike, statusOf, type WantedServer } from "./place.ts";
@@ -62,11 +63,13 @@ export class MCPClientManager {
   readonly #places = new Map<string, Place>();
   readonly #refused = new Map<string, HubServerStatus>();
   readonly #starts: ServerStarts;
+  readonly #bodies: ToolBodies;
   #isEager = false;
 
   constructor(deps: ClientManagerDeps) {
     this.#deps = deps;
     this.#starts = createServerStarts(deps.clock);
+    this.#bodies = createToolBodies(deps.clock);
   }
 
   /** Takes these servers in and begins to start them; resolves when each is ready or has failed once. */
@@ -148,7 +151,7 @@ export class MCPClientManager {
       const message = `No MCP server has a tool "${toolName}".${didYouMean(toolName, known)}`;
       throw hubError("server_not_found", message, { details: { toolName } });
     }
-    const body = await found.tool.body();
+    const body = await this.#bodies.bodyOf(found.tool);
     const validated = body.validateArgs((params ?? {}) as Record<string, unknown>);
     if (!validated.ok) {
       const [first] = validated.issues;

@@ -2,7 +2,7 @@ import type { CostModel } from "../energy/cost-model.ts";
 import { type ErrorValue, isErgonError, toErgonError } from "../errors/ergon-error.ts";
 import { gateError } from "../errors/gate.ts";
 import { hubError } from "../errors/hub.ts";
-import { type Clock, isoTime } from "../ports/clock.ts";
+import type { Clock } from "../ports/clock.ts";
 import type { ListedTool, McpCall, McpResult } from "../ports/mcp-connector.ts";
 import type { MCPServerConfig, ServerQuestion } from "../schema/hub.ts";
 import type { Json } from "../schema/json.ts";
@@ -35,7 +35,8 @@ export type HubToolSource = {
 export type HubInvocation = {
   readonly toolName: string;
   readonly serverId: string;
-  readonly at: string;
+  /** When it began, in milliseconds since the epoch. */
+  readonly atMs: number;
   readonly args: ToolArgs;
   readonly durationMs: number;
   readonly energyUnits: number;
@@ -111,13 +112,13 @@ function watched(
 ): (outcome: HubInvocation["outcome"]) => void {
   const { clock, costs, onInvoked } = source;
   const startedMs = clock.monotonic();
-  const at = isoTime(clock);
+  const atMs = clock.now();
   return (outcome) => {
     const durationMs = Math.max(0, clock.monotonic() - startedMs);
     const energyUnits = priced.tool === undefined ? 0 : (costs?.settleTool(priced.tool, durationMs) ?? 0);
     const session = sessionId === undefined ? {} : { sessionId };
     const serverId = source.config.id;
-    onInvoked?.({ toolName: name, serverId, at, args, durationMs, energyUnits, outcome, ...session });
+    onInvoked?.({ toolName: name, serverId, atMs, args, durationMs, energyUnits, outcome, ...session });
   };
 }
 

@@ -28,7 +28,11 @@ export function sleepWith(later: Clock["after"], ms: number, signal: AbortSignal
 }
 
 function after(ms: number, callback: () => void): () => void {
-  let left = ms > 0 ? ms : 0;
+  if (ms <= MAX_TIMER_MS) {
+    const whole = setTimeout(callback, ms > 0 ? ms : 0);
+    return () => clearTimeout(whole);
+  }
+  let left = ms;
   const next = (): ReturnType<typeof setTimeout> => {
     const part = Math.min(left, MAX_TIMER_MS);
     left -= part;

@@ -56,12 +56,13 @@ export function createCheck(deps: CheckDeps): (call: ToolCall) => MaybePromise<C
     if (notJson !== undefined) return denied(argsInvalid(tool, [notJsonIssue(notJson)]));
     const validated = body.validateArgs(args);
     if (!validated.ok) return denied(argsInvalid(tool, validated.issues));
-    return withArgs(tool, call, body.validatesAtCall === true ? args : validated.value);
+    if (body.validatesAtCall === true || validated.value === args) return withArgs(tool, call, args);
+    const madeOdd = jsonProblem(validated.value, { undefinedIsAbsent: true });
+    if (madeOdd !== undefined) return denied(argsInvalid(tool, [notJsonIssue(madeOdd)]));
+    return withArgs(tool, call, validated.value);
   }
 
   function withArgs(tool: Tool, call: ToolCall, args: ToolArgs): MaybePromise<CheckAnswer> {
-    const notJson = jsonProblem(args, { undefinedIsAbsent: true });
-    if (notJson !== undefined) return denied(argsInvalid(tool, [notJsonIssue(notJson)]));
     const resolvedArgs = copyJson(args as JsonObject);
     const text = canonicalJson(resolvedArgs);
     if (text.length > MAX_ARGS_LENGTH) return denied(argsInvalid(tool, [tooLargeIssue(text.length)]));

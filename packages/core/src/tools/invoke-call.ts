@@ -123,7 +123,7 @@ export function createInvoke(deps: InvokeDeps): (call: AllowedCall, options: Inv
   function runOf({ tool, call, options }: Ready, state: RunningCall): ToolRun {
     let logger: Logger | undefined;
     let tell: ToolRun["progress"] | undefined;
-    return {
+    const run: ToolRun & { answers?: InvokeOptions["answers"] } = {
       get signal() {
         state.given ??= new AbortController();
         if (state.abortedFor !== undefined) state.given.abort(state.abortedFor.reason);
@@ -150,8 +150,9 @@ export function createInvoke(deps: InvokeDeps): (call: AllowedCall, options: Inv
         return noted(options.blobs ?? NO_BLOBS, state.put);
       },
       dataRoots: deps.dataRoots,
-      ...(options.answers === undefined ? {} : { answers: options.answers }),
     };
+    if (options.answers !== undefined) run.answers = options.answers;
+    return run;
   }
 
   function logLate(tool: Tool, options: InvokeOptions, message: string): void {

@@ -53,7 +53,9 @@ export function createQuestions({ serverId, note, present }: QuestionsDeps): Que
       const asking: Asking = { answers, asked: undefined };
       underWay.add(asking);
       try {
-        const result = await current.run(asking, call);
+        // Where nobody could answer, it does not matter which call a question belongs to.
+        const isHeard = answers !== undefined || present !== undefined;
+        const result = isHeard ? await current.run(asking, call) : await call();
         if (asking.asked !== undefined && result.isError) throw inputRequired(asking.asked);
         return result;
       } catch (thrown) {

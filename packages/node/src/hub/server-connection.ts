@@ -6,7 +6,7 @@
  * C3  Its tools stay known while it is down: plans that name them can be checked, and calls fail with `server_down`.
  * C4  A call goes to the server that is connected now, or waits for it a little; it is never sent twice here.
  */
-import type { Progress } from "@modelcontextprotocol/client";
+import type { Progress, RequestOptions } from "@modelcontextprotocol/client";
 import {
   backoffMs,
   type ChatModel,
@@ -63,6 +63,7 @@ export function createServerConnection(deps: ServerConnectionDeps): McpConnectio
   const slots = createCallSlots(`The server "${serverId}"`, SERVER_SLOTS);
   const questions = createQuestions({ serverId, note: log.add, present: deps.elicit });
   const { model } = deps;
+  const isPipe = deps.address.kind === "command";
   const sampling =
     "refusal" in model ? undefined : createSampling({ serverId, model, redact: deps.redact, note: log.add });
   const errors: string[] = [];
@@ -266,9 +267,11 @@ export function createServerConnection(deps: ServerConnectionDeps): McpConnectio
 
   /** Waits for its turn, and a little for a server that is starting. */
   async function inTurn<T>(signal: AbortSignal | undefined, work: (to: ServerLink) => Promise<T>): Promise<T> {
-    const freeHub = await deps.hubSlots.take(signal);
+    const hubTurn = deps.hubSlots.take(signal);
+    const freeHub = hubTurn instanceof Promise ? await hubTurn : hubTurn;
     try {
-      const free = await slots.take(signal);
+      const turn = slots.take(signal);
+      const free = turn instanceof Promise ? await turn : turn;
       try {
         if (state === "starting") await tried.promise;
         signal?.throwIfAborted();
@@ -285,18 +288,20 @@ export function createServerConnection(deps: ServerConnectionDeps): McpConnectio
     const { name, args, signal, timeoutMs, answers, onProgress } = request;
     try {
       const call = async (): Promise<McpResult> => {
-        const result = await client.callTool(
-          { name, arguments: { ...args } },
-          {
-            timeout: timeoutMs ?? deps.timeoutMs ?? CALL_TIMEOUT_MS,
-            maxTotalTimeout: MAX_CALL_MS,
-            resetTimeoutOnProgress: true,
-            ...(signal === undefined ? {} : { signal }),
-            ...(onProgress === undefined
-              ? {}
-              : { onprogress: (progress) => onProgress(deps.redactValue(progressUpdate(progress))) }),
-          },
-        );
+        const params = { name, arguments: { ...args } };
+        const options: RequestOptions = {
+          timeout: timeoutMs ?? deps.timeoutMs ?? CALL_TIMEOUT_MS,
+          maxTotalTimeout: MAX_CALL_MS,
+          resetTimeoutOnProgress: true,
+          ...(signal === undefined ? {} : { signal }),
+          ...(onProgress === undefined
+            ? {}
+            : { onprogress: (progress) => onProgress(deps.redactValue(progressUpdate(progress))) }),
+        };
+        // What `callTool` does beside asking is about headers, which pipes have not, and output schemas, which are the gate's.
+        const result = isPipe
+          ? await client.request({ method: "tools/call", params }, options)
+          : await client.callTool(params, options);
         return deps.redactValue({ ...result, isError: result.isError === true });
       };
       return await questions.during(answers, sampling === undefined ? call : () => sampling.during(call));

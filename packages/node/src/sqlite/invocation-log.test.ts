@@ -26,9 +26,8 @@ afterEach(async () => {
 });
 
 function call(durationMs: number, more: Partial<HubInvocation> = {}): HubInvocation {
-  const at = new Date(clock.now()).toISOString();
   const energyUnits = durationMs / 500;
-  const base = { toolName: "a_read", serverId: "a", at, args: { path: "x" }, durationMs, energyUnits };
+  const base = { toolName: "a_read", serverId: "a", atMs: clock.now(), args: { path: "x" }, durationMs, energyUnits };
   return { ...base, outcome: { result: "fine" }, ...more };
 }
 const failed = (code: string) => ({ outcome: { error: { code, message: `It is ${code}.`, retryable: false } } });
@@ -113,7 +112,7 @@ describe("the log of calls of servers' tools", () => {
   });
 
   it("forgets what is old, and what is too much", { timeout: 60_000 }, async () => {
-    log.add(call(1, { at: "2000-01-01T00:00:00.000Z", toolName: "a_old" }));
+    log.add(call(1, { atMs: Date.UTC(2000, 0, 1), toolName: "a_old" }));
     for (let n = 0; n < MAX_KEPT_INVOCATIONS + 1_500; n += 1) log.add(call(1));
     const [counted] = await rows<{ n: number; old: number }>(
       "SELECT count(*) AS n, sum(tool_name = 'a_old') AS old FROM mcp_tool_invocations",

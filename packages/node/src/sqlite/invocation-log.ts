@@ -64,6 +64,7 @@ export function openInvocationLog({ path, clock, logger, hide }: InvocationLogOp
     sincePrune += rows.length;
     await acting("writing tool calls", () => {
       for (const row of rows) insert(row);
+      for (const used of usesIn(rows)) count(used);
       if (sincePrune >= PRUNE_EVERY) prune();
     });
   }
@@ -74,7 +75,7 @@ export function openInvocationLog({ path, clock, logger, hide }: InvocationLogOp
     });
   }
 
-  function insert({ toolName, serverId, at, args, durationMs, energyUnits, sessionId, outcome }: HubInvocation): void {
+  function insert({ toolName, serverId, atMs, args, durationMs, energyUnits, sessionId, outcome }: HubInvocation): void {
     const isFine = "result" in outcome;
     const shown = (value: unknown): string => cut(JSON.stringify(hide(serverId, redact(value))) ?? "null");
     run(
@@ -83,7 +84,7 @@ export function openInvocationLog({ path, clock, logger, hide }: InvocationLogOp
       sessionId ?? null,
       toolName,
       serverId,
-      at,
+      new Date(atMs).toISOString(),
       shown(args),
       isFine ? shown(outcome.result) : null,
       isFine ? blobOf(outcome.result) : null,
@@ -93,11 +94,15 @@ export function openInvocationLog({ path, clock, logger, hide }: InvocationLogOp
       isFine ? null : cut(hide(serverId, redactText(outcome.error.message))),
       isFine ? null : outcome.error.code,
     );
+  }
+
+  function count({ serverId, lastMs, calls, failures }: ServerUse): void {
     run(
-      `UPDATE mcp_servers SET last_used = ?, total_invocations = total_invocations + 1,
+      `UPDATE mcp_servers SET last_used = ?, total_invocations = total_invocations + ?,
          total_failures = total_failures + ? WHERE id = ?`,
-      at,
-      isFine ? 0 : 1,
+      new Date(lastMs).toISOString(),
+      calls,
+      failures,
       serverId,
     );
   }
@@ -149,6 +154,21 @@ export function openInvocationLog({ path, clock, logger, hide }: InvocationLogOp
       await database.close();
     },
   };
+}
+
+type ServerUse = { readonly serverId: string; lastMs: number; calls: number; failures: number };
+
+/** One for each server that was called. */
+function usesIn(rows: readonly HubInvocation[]): Iterable<ServerUse> {
+  const uses = new Map<string, ServerUse>();
+  for (const { serverId, atMs, outcome } of rows) {
+    const use = uses.get(serverId) ?? { serverId, lastMs: atMs, calls: 0, failures: 0 };
+    uses.set(serverId, use);
+    use.lastMs = Math.max(use.lastMs, atMs);
+    use.calls += 1;
+    if ("error" in outcome) use.failures += 1;
+  }
+  return uses.values();
 }
 
 type ServerRow = { readonly enabled: number };
