@@ -68,6 +68,7 @@ export {
   TokenInfo,
   TokenName,
 } from "./tokens/token-book.ts";
+export { openKnownEras } from "./hub/known-eras.ts";
 export { openFileLoginStore } from "./hub/auth/file-login-store.ts";
 export { logIn } from "./hub/auth/log-in.ts";
 export { limitedAccessMissing } from "./hub/fenced-command.ts";

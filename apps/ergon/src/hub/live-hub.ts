@@ -26,6 +26,7 @@ import {
   openAllowedServers,
   openFileLoginStore,
   openInvocationLog,
+  openKnownEras,
   openServersFile,
   type ServersDesk,
   type ServersFile,
@@ -98,7 +99,12 @@ export async function openLiveHub(parts: LiveHubParts): Promise<LiveHub> {
   parts.onLearned(log.usualUnits);
   const told = parts.stays ? logger : quieter(logger);
   const lent = parts.model === undefined ? {} : { model: parts.model };
-  const connector = createMcpConnector({ logger: told, logins: openFileLoginStore(parts.dataFolder), ...lent });
+  const connector = createMcpConnector({
+    logger: told,
+    logins: openFileLoginStore(parts.dataFolder),
+    ...(parts.isKept ? { eras: openKnownEras(join(parts.dataFolder, "eras.json")) } : {}),
+    ...lent,
+  });
   const tellEvents = hubEvents(parts);
   const tellOffers = offerChanges((offer) => parts.onOffers?.(offer));
   const onChange = (change: HubChange): void => {

@@ -41,6 +41,7 @@ export type HubInvocation = {
   readonly durationMs: number;
   readonly energyUnits: number;
   readonly sessionId?: string;
+  readonly conversationId?: string;
   readonly outcome: { readonly result: unknown } | { readonly error: ErrorValue };
 };
 
@@ -50,7 +51,7 @@ export type HubTool = {
   readonly invoke: (args: ToolArgs, run: HubRun) => Promise<unknown>;
 };
 
-type HubRun = Pick<ToolRun, "signal" | "progress" | "answers"> & { readonly sessionId?: string };
+type HubRun = Pick<ToolRun, "signal" | "progress" | "answers"> & Pick<HubInvocation, "sessionId" | "conversationId">;
 
 /** A server's tool as the gate calls it. */
 export function hubTool(name: string, listed: ListedTool, source: HubToolSource): HubTool {
@@ -81,11 +82,12 @@ export function hubTool(name: string, listed: ListedTool, source: HubToolSource)
     }
   };
   const adapted = adaptMcpTool(tool, {
-    call: (args, run, { sessionId }) => {
+    call: (args, run, { sessionId, conversationId }) => {
       const { signal, progress, answers } = run;
       const caller = {
         ...(answers === undefined ? {} : { answers }),
         ...(sessionId === undefined ? {} : { sessionId }),
+        ...(conversationId === undefined ? {} : { conversationId }),
       };
       return invoke(args, { signal, progress, ...caller });
     },
@@ -108,7 +110,7 @@ export function hubFacts(listed: ListedTool, source: HubToolSource): NonNullable
 function watched(
   { name, source }: Called,
   priced: { readonly tool?: Tool },
-  { args, run: { sessionId } }: { readonly args: ToolArgs; readonly run: HubRun },
+  { args, run: { sessionId, conversationId } }: { readonly args: ToolArgs; readonly run: HubRun },
 ): (outcome: HubInvocation["outcome"]) => void {
   const { clock, costs, onInvoked } = source;
   const startedMs = clock.monotonic();
@@ -116,7 +118,10 @@ function watched(
   return (outcome) => {
     const durationMs = Math.max(0, clock.monotonic() - startedMs);
     const energyUnits = priced.tool === undefined ? 0 : (costs?.settleTool(priced.tool, durationMs) ?? 0);
-    const session = sessionId === undefined ? {} : { sessionId };
+    const session = {
+      ...(sessionId === undefined ? {} : { sessionId }),
+      ...(conversationId === undefined ? {} : { conversationId }),
+    };
     const serverId = source.config.id;
     onInvoked?.({ toolName: name, serverId, atMs, args, durationMs, energyUnits, outcome, ...session });
   };

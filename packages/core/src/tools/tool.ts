@@ -75,6 +75,8 @@ export type ToolInvocation = {
 export type Infrastructure = {
   readonly supabase?: unknown;
   readonly sessionId?: string;
+  /** The conversation that the session's work is for. */
+  readonly conversationId?: string;
   readonly model?: ChatModel;
   readonly embedder?: Embedder;
 };

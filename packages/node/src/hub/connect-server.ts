@@ -15,6 +15,7 @@ import type { ServerLogin } from "./auth/server-login.ts";
 import { fencedCommand, type ServerAccess } from "./fenced-command.ts";
 import type { Guard } from "./guard.ts";
 import { takeBareResults } from "./bare-results.ts";
+import type { ServerEra } from "./known-eras.ts";
 import { keepListening } from "./keep-listening.ts";
 import { createPipeTransport } from "./pipe-transport.ts";
 import type { Elicit } from "./questions.ts";
@@ -44,9 +45,6 @@ export type ConnectionOptions = {
   /** Absent where no model is lent to it; then this is why. */
   readonly sample: Sample | { readonly refusal: string };
 };
-
-/** `legacy` servers begin with `initialize`; the others say at each request what is spoken. */
-export type ServerEra = "legacy" | "modern";
 
 export type ServerLink = {
   readonly client: Client;
@@ -79,6 +77,9 @@ export async function connectServer(options: ConnectionOptions): Promise<ServerL
     if (options.address.kind === "command" && options.era === undefined && endedWhenAsked) {
       return attempt(sdk, options, "legacy");
     }
+    // One that was old may have been brought up to date since; then it is asked what it speaks.
+    const refusesOldWay = options.address.kind === "url" || isProtocol(sdk, thrown);
+    if (options.era === "legacy" && refusesOldWay && !options.signal.aborted) return attempt(sdk, options, undefined);
     throw thrown;
   }
 }
@@ -227,6 +228,11 @@ function speaksOnlySse(sdk: Sdk, thrown: unknown): boolean {
 
 function isNegotiation(sdk: Sdk, thrown: unknown): boolean {
   return thrown instanceof sdk.SdkError && thrown.code === sdk.SdkErrorCode.EraNegotiationFailed;
+}
+
+/** The server was there, and answered that this is not how it is spoken to. */
+function isProtocol(sdk: Sdk, thrown: unknown): boolean {
+  return thrown instanceof Error && [thrown, thrown.cause].some((error) => error instanceof sdk.ProtocolError);
 }
 
 /** What our own fetch refused, out of what the SDK has wrapped it in. */

@@ -10,6 +10,7 @@ import { createServerLogin, type LoginDesk, type ServerLogin } from "./auth/serv
 import { createCallSlots, HUB_SLOTS } from "./call-slots.ts";
 import type { ServerAddress } from "./connect-server.ts";
 import { createGuard } from "./guard.ts";
+import type { KnownEras } from "./known-eras.ts";
 import { hideInText, hideInValue } from "./hide-secrets.ts";
 import type { Elicit } from "./questions.ts";
 import { createServerConnection, type ServerConnectionDeps } from "./server-connection.ts";
@@ -20,6 +21,8 @@ export type ConnectorDeps = {
   readonly logger: Logger;
   /** Lent to servers that are trusted. */
   readonly model?: ChatModel;
+  /** What was found out at earlier starts. */
+  readonly eras?: KnownEras;
   /** Without one, servers that want a login are refused what they want. */
   readonly logins?: LoginStore;
   /** Where a person is there to log in. */
@@ -34,6 +37,7 @@ export function createMcpConnector(deps: ConnectorDeps): McpConnector {
   return {
     open: ({ config, secrets, credentials = [], onChange, onOffersChanged }) => {
       const login = loginOf(config, deps);
+      const era = deps.eras?.find(config);
       return createServerConnection({
         serverId: config.id,
         address: addressOf(config),
@@ -46,6 +50,8 @@ export function createMcpConnector(deps: ConnectorDeps): McpConnector {
         redact: hideInText(() => [...secrets, ...(login?.secrets() ?? [])]),
         redactValue: hideInValue(() => [...credentials, ...(login?.secrets() ?? [])]),
         ...(config.timeoutMs === undefined ? {} : { timeoutMs: config.timeoutMs }),
+        ...(era === undefined ? {} : { era }),
+        onEra: (found) => deps.eras?.note(config, found),
         ...(elicit === undefined ? {} : { elicit }),
         ...(login === undefined ? {} : { login }),
       });

@@ -24,7 +24,8 @@ import {
 import { askServer } from "./ask-server.ts";
 import { callFailure } from "./call-failure.ts";
 import { createCallSlots, SERVER_SLOTS, type CallSlots } from "./call-slots.ts";
-import { connectServer, type ConnectionOptions, type ServerEra, type ServerLink } from "./connect-server.ts";
+import { connectServer, type ConnectionOptions, type ServerLink } from "./connect-server.ts";
+import type { ServerEra } from "./known-eras.ts";
 import { listTools } from "./list-tools.ts";
 import { createQuestions, type Elicit } from "./questions.ts";
 import { createSampling, type Sampling } from "./sampling.ts";
@@ -42,6 +43,8 @@ export type ServerConnectionDeps = Pick<ConnectionOptions, "address" | "guard" |
   readonly logger: Logger;
   readonly hubSlots: CallSlots;
   readonly era?: ServerEra;
+  /** Told which protocol it speaks, whenever it is there. */
+  readonly onEra?: (era: ServerEra) => void;
   /** State or tools are other than before. */
   readonly onChange: (report: ConnectionReport) => void;
   readonly onOffersChanged?: (offer: ServerOffer) => void;
@@ -164,6 +167,7 @@ export function createServerConnection(deps: ServerConnectionDeps): McpConnectio
     });
     link = made;
     era = made.era;
+    deps.onEra?.(era);
     tools = deps.redactValue(await listTools(made.client, { signal, timeoutMs }));
     const has = made.client.getServerCapabilities() ?? {};
     offers = (["resources", "prompts"] as const).filter((offer) => has[offer] !== undefined);

@@ -46,12 +46,13 @@ async function rows<T>(sql: string): Promise<T[]> {
 describe("the log of calls of servers' tools", () => {
   it("keeps spec 5's columns of each call and the totals of each server", async () => {
     await log.noteServers([{ id: "a", name: "A", command: "x", enabled: true }]);
-    log.add(call(500, { sessionId: "s1" }));
+    log.add(call(500, { sessionId: "s1", conversationId: "c1" }));
     log.add(call(10, failed("server_down")));
     const [first, second] = await rows<Record<string, unknown>>("SELECT * FROM mcp_tool_invocations ORDER BY id");
     expect(first).toMatchObject({
       tool_name: "a_read",
       server_id: "a",
+      conversation_id: "c1",
       session_id: "s1",
       parameters: '{"path":"x"}',
       result: '"fine"',

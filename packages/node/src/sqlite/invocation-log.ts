@@ -75,13 +75,14 @@ export function openInvocationLog({ path, clock, logger, hide }: InvocationLogOp
     });
   }
 
-  function insert({ toolName, serverId, atMs, args, durationMs, energyUnits, sessionId, outcome }: HubInvocation): void {
+  function insert({ toolName, serverId, atMs, args, durationMs, energyUnits, outcome, ...by }: HubInvocation): void {
     const isFine = "result" in outcome;
     const shown = (value: unknown): string => cut(JSON.stringify(hide(serverId, redact(value))) ?? "null");
     run(
-      `INSERT INTO mcp_tool_invocations (session_id, tool_name, server_id, timestamp, parameters, result, result_blob,
-         duration_ms, energy_consumed, success, error, error_code) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-      sessionId ?? null,
+      `INSERT INTO mcp_tool_invocations (conversation_id, session_id, tool_name, server_id, timestamp, parameters, result, result_blob,
+         duration_ms, energy_consumed, success, error, error_code) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      by.conversationId ?? null,
+      by.sessionId ?? null,
       toolName,
       serverId,
       new Date(atMs).toISOString(),

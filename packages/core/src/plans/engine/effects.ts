@@ -53,7 +53,9 @@ type Answer = Completion extends infer C ? (C extends Completion ? Omit<C, "ord"
 
 export function createEffects({ deps, state, arrive, begun }: EffectsParts): Effects {
   const { plan, data, sessionId, owner } = state;
-  const infrastructure = { ...deps.infrastructure, sessionId };
+  const { conversationId } = state.core;
+  const talk = conversationId === undefined ? {} : { conversationId };
+  const infrastructure = { ...deps.infrastructure, sessionId, ...talk };
   const blobs = ownedBlobs(deps, owner);
 
   return {
