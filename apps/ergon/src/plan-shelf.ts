@@ -1,4 +1,4 @@
-import { didYouMean, type ErgonError, planError, type PlanLookup } from "@ergon/core";
+import type { PlanLookup } from "@ergon/core";
 import type { CapabilityProblem, LoadedPlan } from "@ergon/node";
 import type { Capabilities } from "./capability-report.ts";
 
@@ -51,10 +51,4 @@ async function readShelf(folders: Capabilities["folders"]): Promise<Shelf> {
   }
   const all = [...byId.values()].sort((a, b) => (a.id < b.id ? -1 : 1));
   return { byId, all, problems };
-}
-
-export function planNotFound(planId: string, plans: PlanLookup): ErgonError {
-  return planError("plan_not_found", `There is no plan "${planId}".${didYouMean(planId, plans.ids())}`, {
-    details: { planId },
-  });
 }

@@ -1,11 +1,10 @@
-import { planError, type PlanReport, validatePlan } from "@ergon/core";
+import { planError, planNotFound, type PlanReport, validatePlan } from "@ergon/core";
 import { readPlanDocument } from "@ergon/node";
 import type { CommandContext } from "../command-context.ts";
 import { EXIT, type ExitCode } from "../exit-codes.ts";
 import { noteProblems } from "../output/note-problems.ts";
 import { oneLine, printable } from "../output/printable.ts";
 import { table } from "../output/table.ts";
-import { planNotFound } from "../plan-shelf.ts";
 
 export async function listPlans({ terminal, compose }: CommandContext): Promise<ExitCode> {
   const app = await compose();
@@ -34,7 +33,7 @@ export async function showPlan({ terminal, compose }: CommandContext, planId: st
   const app = await compose();
   const plans = await app.plans();
   const found = plans.all.find(({ id }) => id === planId);
-  if (found === undefined) throw planNotFound(planId, plans);
+  if (found === undefined) throw planNotFound(planId, plans.ids());
   if (terminal.json) terminal.printJson(found.plan);
   else terminal.print(printable(JSON.stringify(found.plan, undefined, 2)));
   return EXIT.ok;

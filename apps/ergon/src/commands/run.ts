@@ -1,11 +1,10 @@
 import { statSync } from "node:fs";
-import { type AgenticPlan, createIds, createSystemClock, type Json, planError } from "@ergon/core";
+import { type AgenticPlan, createIds, createSystemClock, type Json, planError, planNotFound } from "@ergon/core";
 import { FIRST_PRINCIPAL, readPlanDocument } from "@ergon/node";
 import type { App } from "../app.ts";
 import type { CommandContext } from "../command-context.ts";
 import { EXIT, type ExitCode } from "../exit-codes.ts";
 import { reportDryRun } from "../output/dry-run-report.ts";
-import { planNotFound } from "../plan-shelf.ts";
 import { readArgs } from "../read-args.ts";
 import { runAndWatch } from "../watch-session.ts";
 
@@ -54,7 +53,7 @@ async function findPlan(app: App, named: string): Promise<AgenticPlan | string> 
     if (known !== undefined) return known;
     if (!isFile(named)) {
       // The owner of the folder may know it; where there is no folder, nobody does.
-      if ((await app.inspectData()).state === "absent") throw planNotFound(named, plans);
+      if ((await app.inspectData()).state === "absent") throw planNotFound(named, plans.ids());
       return named;
     }
   }

@@ -1,7 +1,15 @@
-import { type AgenticPlan, type Ids, Json, type JsonObject, SessionStatus, usageError } from "@ergon/core";
+import {
+  type AgenticPlan,
+  type Ids,
+  Json,
+  type JsonObject,
+  planNotFound,
+  SessionStatus,
+  usageError,
+} from "@ergon/core";
 import type { Tool } from "@modelcontextprotocol/server";
 import { z } from "zod";
-import { planNotFound, type PlanBooks } from "../plan-shelf.ts";
+import type { PlanBooks } from "../plan-shelf.ts";
 import { answer, outputSchema } from "./answers.ts";
 import { driveSession, reportSession } from "./drive-session.ts";
 import type { Reach } from "./reach.ts";
@@ -23,7 +31,7 @@ export function sessionSurface({ reach, plans, ids }: SessionDeps): McpSurface {
       call: async (args, call) => {
         const { planId, plan, input = {}, waitSeconds } = parse(RunArgs, args);
         const given = plan ?? plans.get(planId ?? "");
-        if (given === undefined) throw planNotFound(planId ?? "", plans);
+        if (given === undefined) throw planNotFound(planId ?? "", plans.ids());
         return await driveSession(reach, call, {
           tool: RUN.name,
           args,

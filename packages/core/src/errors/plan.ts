@@ -1,3 +1,4 @@
+import { didYouMean } from "../schema/suggest.ts";
 import { ErgonError, type ErrorOptions } from "./ergon-error.ts";
 
 export type PlanErrorCode =
@@ -26,4 +27,16 @@ export type PlanErrorCode =
 
 export function planError(code: PlanErrorCode, message: string, options?: ErrorOptions): ErgonError<PlanErrorCode> {
   return new ErgonError(code, message, options);
+}
+
+/** More than these are not named where nothing is near what was asked for. */
+export const MAX_PLANS_NAMED = 10;
+
+export function planNotFound(planId: string, known: readonly string[]): ErgonError<PlanErrorCode> {
+  const hint = didYouMean(planId, known) || (known.length <= MAX_PLANS_NAMED ? listed(known) : "");
+  return planError("plan_not_found", `There is no plan "${planId}".${hint}`, { details: { planId } });
+}
+
+function listed(ids: readonly string[]): string {
+  return ids.length === 0 ? "" : ` There are: ${ids.join(", ")}.`;
 }

@@ -1,11 +1,10 @@
 import { isErgonError } from "../../errors/ergon-error.ts";
-import { planError } from "../../errors/plan.ts";
+import { planError, planNotFound } from "../../errors/plan.ts";
 import { isoTime } from "../../ports/clock.ts";
 import type { BlobRow, ContextWrite, SessionRecord } from "../../ports/state-store.ts";
 import type { Json, JsonObject } from "../../schema/json.ts";
 import type { AgenticPlan } from "../../schema/plan.ts";
 import type { SessionCore } from "../../schema/session.ts";
-import { didYouMean } from "../../schema/suggest.ts";
 import { offload } from "../../tools/offload.ts";
 import type { CompiledPlan } from "../compiled-plan.ts";
 import type { Cursor } from "../frames.ts";
@@ -118,7 +117,5 @@ async function keepContext(
 function namedPlan(plans: PlanLookup, planId: string): AgenticPlan {
   const plan = plans.get(planId);
   if (plan !== undefined) return plan;
-  throw planError("plan_not_found", `There is no plan "${planId}".${didYouMean(planId, plans.ids())}`, {
-    details: { planId },
-  });
+  throw planNotFound(planId, plans.ids());
 }
