@@ -99,7 +99,7 @@ describe("the edge function under Deno, on a Supabase project", { timeout: PATIE
 });
 
 describe("the edge function with a model", { timeout: PATIENCE_MS }, () => {
-  it("lets the model plan and sum up", async () => {
+  it("lets the model plan and sum up, and the embedder embed what is said", async () => {
     const { token } = await project.signUp("planned");
     const plan = [
       { tool: "getTalentNames", args: {} },
@@ -110,6 +110,7 @@ describe("the edge function with a model", { timeout: PATIENCE_MS }, () => {
       ...settings(),
       ERGON_MODEL: "local/tiny",
       ERGON_MODEL_URL: model.url,
+      ERGON_EMBEDDER: "local/letters",
     });
     try {
       const { body } = await deployed.ask(token, turn("Who is there?", "planned-1"));
@@ -118,6 +119,10 @@ describe("the edge function with a model", { timeout: PATIENCE_MS }, () => {
         data: { summaryMessage: "Nobody that you may see.", trace: { planner: "local/tiny" } },
       });
       expect(model.asked()).toBe(2);
+      const said = "select distinct embedding_model, embedding_dimensions from chat_messages where session_id = $1";
+      expect(await project.query(said, ["planned-1"])).toEqual([
+        { embedding_model: "local/letters", embedding_dimensions: 26 },
+      ]);
     } finally {
       await deployed.stop();
       await model.close();

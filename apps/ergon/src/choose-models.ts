@@ -1,11 +1,10 @@
-import { type ChatModel, type Clock, type Embedder, usageError } from "@ergon/core";
+import type { ChatModel, Clock, Embedder } from "@ergon/core";
 import {
   chooseCheaperModels,
   chooseModel,
-  chooseService,
+  chosenEmbedder,
   chosenModel,
   createBundledEmbedder,
-  createServiceEmbedder,
   type ModelChoice,
   type SettingValues,
 } from "@ergon/node";
@@ -29,8 +28,5 @@ export function chooseModels(values: SettingValues, clock: Clock): Models {
 
 function embedderOf(values: SettingValues, clock: Clock): Embedder {
   if (values.embedder.toLowerCase() === "bundled") return createBundledEmbedder();
-  const chosen = chooseService(values.embedder, values);
-  if (chosen.kind === "model") return createServiceEmbedder({ service: chosen.service, clock });
-  const broken = usageError("setting_invalid", `ERGON_EMBEDDER: ${chosen.problem}`);
-  return { model: values.embedder, embed: () => Promise.reject(broken) };
+  return chosenEmbedder(values.embedder, values, clock);
 }

@@ -26,16 +26,10 @@ export {
   type OwnedFolder,
 } from "./ownership/claim-folder.ts";
 export { createBundledEmbedder } from "./embed/bundled-embedder.ts";
-export { createServiceEmbedder } from "./embed/service-embedder.ts";
+export { chosenEmbedder } from "./embed/chosen-embedder.ts";
 export { createAiModel } from "./models/ai-model.ts";
 export { chosenModel } from "./models/chosen-model.ts";
-export {
-  chooseCheaperModels,
-  chooseModel,
-  chooseService,
-  type ModelChoice,
-  type ModelService,
-} from "./models/choose-model.ts";
+export { chooseCheaperModels, chooseModel, type ModelChoice, type ModelService } from "./models/choose-model.ts";
 export { type KeptVectors, openKeptVectors } from "./embed/kept-embedder.ts";
 export { openConversationMemory, type SqliteConversationMemory } from "./sqlite/conversation-memory.ts";
 export { type FolderInspection, inspectFolder } from "./ownership/inspect-folder.ts";

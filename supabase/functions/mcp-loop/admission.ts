@@ -14,6 +14,7 @@ import { getMatchingRolesForPerson } from "../../../capabilities/tools/talent/ge
 import { getSemanticSkillRecommendations } from "../../../capabilities/tools/talent/getSemanticSkillRecommendations/action.ts";
 import { getSuggestedCareerPaths } from "../../../capabilities/tools/talent/getSuggestedCareerPaths/action.ts";
 import { getTalentNames } from "../../../capabilities/tools/talent/getTalentNames/action.ts";
+import { chosenEmbedder } from "../../../packages/node/src/embed/chosen-embedder.ts";
 import { chosenModel } from "../../../packages/node/src/models/chosen-model.ts";
 import { createActionLog } from "./action-log.ts";
 import { createCallerClient } from "./caller-client.ts";
@@ -22,9 +23,14 @@ import type { Ask, HandlerDeps } from "./handler.ts";
 import type { Settings } from "./settings.ts";
 
 /** Lets signed-in people in, each to a loop whose database is the project's as they may see it. */
-export function createAdmission({ project, model: choice }: Pick<Settings, "project" | "model">): HandlerDeps["admit"] {
+export function createAdmission(settings: Omit<Settings, "allowedOrigins">): HandlerDeps["admit"] {
+  const { project } = settings;
   const clock = createSystemClock();
-  const model = chosenModel(choice, clock);
+  const model = chosenModel(settings.model, clock);
+  const embedder =
+    settings.embedder === undefined
+      ? undefined
+      : chosenEmbedder(settings.embedder.id, settings.embedder.settings, clock);
   const registry = new ToolRegistry();
   registry.register(getCapabilityGaps);
   registry.register(getDevelopmentPlan);
@@ -47,6 +53,7 @@ export function createAdmission({ project, model: choice }: Pick<Settings, "proj
       infrastructure,
       clock,
       ...(model === undefined ? {} : { model }),
+      ...(embedder === undefined ? {} : { embedder }),
     });
     const log = createActionLog(client);
     const ask: Ask = async (given, signal) => {

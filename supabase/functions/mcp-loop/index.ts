@@ -8,5 +8,5 @@ declare const Deno: {
   readonly serve: (handler: (request: Request) => Promise<Response>) => unknown;
 };
 
-const { project, model, allowedOrigins } = readSettings((name) => Deno.env.get(name));
-Deno.serve(createHandler({ admit: createAdmission({ project, model }), allowedOrigins }));
+const { project, model, embedder, allowedOrigins } = readSettings((name) => Deno.env.get(name));
+Deno.serve(createHandler({ admit: createAdmission({ project, model, embedder }), allowedOrigins }));

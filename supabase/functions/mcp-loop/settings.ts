@@ -1,8 +1,10 @@
-import { chooseModel, type ModelChoice } from "../../../packages/node/src/models/choose-model.ts";
+import { chooseModel, type ModelChoice, type ModelSettings } from "../../../packages/node/src/models/choose-model.ts";
 
 export type Settings = {
   readonly project: { readonly url: string; readonly key: string };
   readonly model: ModelChoice;
+  /** As `provider/model`; without one, hashed words. */
+  readonly embedder: { readonly id: string; readonly settings: ModelSettings } | undefined;
   readonly allowedOrigins: readonly string[];
 };
 
@@ -17,18 +19,21 @@ export function readSettings(get: (name: string) => string | undefined): Setting
     if (value === undefined) throw new Error(`${name} is not set. A Supabase project sets it for its functions.`);
     return value;
   };
+  const models = {
+    model: given("ERGON_MODEL"),
+    modelUrl: given("ERGON_MODEL_URL"),
+    openaiKey: given("OPENAI_API_KEY"),
+    anthropicKey: given("ANTHROPIC_API_KEY"),
+    googleKey: given("GOOGLE_GENERATIVE_AI_API_KEY"),
+    mistralKey: given("MISTRAL_API_KEY"),
+    groqKey: given("GROQ_API_KEY"),
+    xaiKey: given("XAI_API_KEY"),
+  };
+  const embedder = given("ERGON_EMBEDDER");
   return {
     project: { url: needed("SUPABASE_URL"), key: needed("SUPABASE_ANON_KEY") },
-    model: chooseModel({
-      model: given("ERGON_MODEL"),
-      modelUrl: given("ERGON_MODEL_URL"),
-      openaiKey: given("OPENAI_API_KEY"),
-      anthropicKey: given("ANTHROPIC_API_KEY"),
-      googleKey: given("GOOGLE_GENERATIVE_AI_API_KEY"),
-      mistralKey: given("MISTRAL_API_KEY"),
-      groqKey: given("GROQ_API_KEY"),
-      xaiKey: given("XAI_API_KEY"),
-    }),
+    model: chooseModel(models),
+    embedder: embedder === undefined ? undefined : { id: embedder, settings: models },
     allowedOrigins: (given("ERGON_ALLOWED_ORIGINS") ?? "").split(",").filter((origin) => origin !== ""),
   };
 }

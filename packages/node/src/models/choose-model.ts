@@ -18,7 +18,7 @@ export type ModelService = {
   readonly key?: string;
 };
 
-type ModelSettings = Pick<
+export type ModelSettings = Pick<
   SettingValues,
   "model" | "modelUrl" | "openaiKey" | "anthropicKey" | "googleKey" | "mistralKey" | "groqKey" | "xaiKey"
 >;
