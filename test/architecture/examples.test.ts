@@ -16,11 +16,11 @@ describe("every example", () => {
     }
   });
 
-  it.each(examples.map(({ name }) => name))("%s runs and checks itself", { timeout: 120_000 }, (name) => {
+  it.each(examples.map(({ name }) => name))("%s runs and checks itself", { timeout: 300_000 }, (name) => {
     const { status, stdout, stderr } = spawnSync(process.execPath, ["run.ts"], {
       cwd: join(folder, name),
       encoding: "utf8",
-      timeout: 110_000,
+      timeout: 290_000,
     });
     expect(status, `${stdout}${stderr}`).toBe(0);
   });

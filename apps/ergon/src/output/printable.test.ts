@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { oneLine, printable } from "./printable.ts";
+import { inLines, oneLine, printable } from "./printable.ts";
 
 it("shows what would rewrite the screen, and leaves text alone", () => {
   expect(printable("\u001B[2Jfine\u0007 \u202Eevil ok\nnext\tcolumn")).toBe(
@@ -10,4 +10,8 @@ it("shows what would rewrite the screen, and leaves text alone", () => {
 
 it("folds text into one line", () => {
   expect(oneLine("  two\n\n lines\t here\u009B ")).toBe("two lines here\\u009b");
+});
+
+it("keeps a question in its lines, none of which begins where ours do", () => {
+  expect(inLines(" 1. this\n\n2.  that\u001B[2J\nWhich?\n")).toBe("1. this\n  2. that\\u001b[2J\n  Which?");
 });

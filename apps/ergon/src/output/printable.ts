@@ -8,6 +8,12 @@ export function printable(text: string): string {
   );
 }
 
+/** In the lines that it was written in, each but the first indented: none of them can pass for a line of ours. */
+export function inLines(text: string): string {
+  const lines = text.trim().split("\n").map(oneLine);
+  return lines.filter((line) => line !== "").join("\n  ");
+}
+
 export function oneLine(text: string): string {
   return printable(text.replaceAll(/\s+/g, " ").trim());
 }

@@ -1,6 +1,6 @@
 import { isBlobRef, type Json, type SessionCore, type SessionView } from "@ergon/core";
 import { EXIT, type ExitCode } from "../exit-codes.ts";
-import { oneLine, printable } from "./printable.ts";
+import { inLines, oneLine, printable } from "./printable.ts";
 import type { Terminal } from "./terminal.ts";
 
 /** How a command ends whose session has settled. */
@@ -49,7 +49,7 @@ export function reportSession(terminal: Terminal, { core, context }: SessionView
     case "paused_on_error":
       for (const wait of core.waiting) {
         const what = wait.kind === "error" ? red(wait.error?.code ?? "error") : yellow(WAITS[wait.kind]);
-        terminal.print(`${what} at ${bold(wait.path)}: ${oneLine(wait.message)}`);
+        terminal.print(`${what} at ${bold(wait.path)}: ${inLines(wait.message)}`);
         if (wait.correction !== undefined)
           terminal.print(`  ${yellow("proposed")}: ${oneLine(wait.correction.summary)}`);
       }

@@ -110,7 +110,14 @@ describe("a report", () => {
     expect(made.summary).toContain("within every channel they go the other way");
     expect(made.fetchWith).toBe(`ergon blobs get ${made.report.$blob} -o shop_orders-report.html`);
     expect(html.match(/<img src="data:image\/svg\+xml;base64,/g)).toHaveLength(3);
-    expect(html).not.toMatch(/(?:src|href)="(?!data:)/);
+    expect(html).not.toMatch(/(?:src|href)="(?!data:)|url\(|@import/);
+    // Who gets it forwarded need not know where the file lay.
+    expect(html).toContain("shop_orders.csv: 720 rows");
+    expect(html).not.toContain(orders.source.path);
+    for (const [image] of html.matchAll(/<img [^>]*>/g)) expect(image).toMatch(/ alt="[^"]{20,}"/);
+    for (const name of ["main", "section", "figure", "table", "ul", "div", "p", "h2", "h3"]) {
+      expect(html.split(`<${name}>`).length + html.split(`<${name} `).length - 1).toBe(html.split(`</${name}>`).length);
+    }
     for (const part of ["web shop", "r within", "SHA-256", "95% interval", "What goes together in shop_orders"]) {
       expect(html).toContain(part);
     }

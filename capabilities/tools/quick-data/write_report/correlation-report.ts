@@ -1,7 +1,8 @@
+import { basename } from "node:path";
 import type { Dataset } from "../data/dataset.ts";
 import type { Finding } from "../findings/finding.ts";
 import { shown } from "../stats/describe-pair.ts";
-import { element, escaped, page, paragraph, table } from "./html.ts";
+import { element, escaped, list, page, paragraph, table } from "./html.ts";
 
 /** A picture with its bytes at hand. */
 export type DrawnPicture = { readonly title: string; readonly caption: string; readonly svg: Uint8Array };
@@ -22,17 +23,18 @@ type TestedFinding = { readonly finding: number; readonly heading: string; reado
 
 export function correlationReport(parts: ReportParts): string {
   const { title, dataset, findings, matrix, test } = parts;
+  const [first = "", ...more] = takeaways(parts);
   return page(
     title,
     [
       element("h1", escaped(title)),
       paragraph(sourceLine(dataset), { class: "quiet" }),
-      paragraph(summaryOf(parts), { class: "lead" }),
+      paragraph(first, { class: "lead" }),
+      ...(more.length === 0 ? [] : [list(more, { class: "lead" })]),
       ...(findings.length === 0 ? [] : [overview(findings)]),
       ...(matrix === undefined ? [] : [element("h2", "All columns of numbers"), figure(matrix)]),
       ...(findings.length === 0 ? [] : [element("h2", "What was found")]),
-      ...findings.map((finding, at) => section(finding, parts.pictures[at])),
-      ...(test === undefined ? [] : [tested(test)]),
+      ...findings.map((finding, at) => section(finding, parts.pictures[at], test)),
       dataSection(dataset),
       howToRead(),
     ].join("\n"),
@@ -40,23 +42,32 @@ export function correlationReport(parts: ReportParts): string {
 }
 
 /** What a person wants to know first. */
-export function summaryOf({ dataset, explanation, findings, pairCount }: ReportParts): string {
+export function summaryOf(parts: ReportParts): string {
+  return takeaways(parts).join(" ");
+}
+
+function takeaways({ dataset, explanation, findings, pairCount, test }: ReportParts): readonly string[] {
   const [first] = findings;
-  if (first === undefined) return explanation;
+  if (first === undefined) return [explanation];
   const strong = findings.filter(({ strength }) => strength === "strong").length;
   const turned = findings.filter(({ verdict }) => verdict === "reverses" || verdict === "fades");
   const holding = findings.filter(({ verdict }) => verdict === "holds");
-  const said = [
-    `In ${String(dataset.rowCount)} rows of ${dataset.datasetName}, ${counted(findings.length, "pair")} of ${String(pairCount)} ${findings.length === 1 ? "goes" : "go"} together clearly, ${String(strong)} of them strongly.`,
+  const chosen = findings.find(({ number }) => number === test?.finding);
+  return [
+    `In ${grouped(dataset.rowCount)} rows of ${dataset.datasetName}, ${counted(findings.length, "pair")} of ${grouped(pairCount)} ${findings.length === 1 ? "goes" : "go"} together clearly, ${shareOf(strong, findings.length)} strongly.`,
     `The strongest: ${first.headline}.`,
     ...turned.map(({ x, y, by, verdict }) =>
       verdict === "reverses"
         ? `Do not take ${x} and ${y} at face value: within every ${by ?? "group"} they go the other way.`
         : `Most of what ${x} and ${y} share comes from differences between ${by ?? "groups"}.`,
     ),
-    ...holding.slice(0, 2).map(({ x, y, by }) => `${x} and ${y} hold within every ${by ?? "group"}.`),
+    ...holding
+      .slice(0, 2)
+      .map(({ x, y, by }) => `What ${x} and ${y} have in common holds within every ${by ?? "group"}.`),
+    ...(test === undefined || chosen === undefined
+      ? []
+      : [`Finding ${String(chosen.number)} was tested for chance. ${test.heading}`]),
   ];
-  return said.join(" ");
 }
 
 function overview(findings: readonly Finding[]): string {
@@ -65,10 +76,10 @@ function overview(findings: readonly Finding[]): string {
     `${x} and ${y}`,
     shown(r),
     interval === null ? "–" : `${shown(interval[0])} to ${shown(interval[1])}`,
-    String(n),
+    grouped(n),
     verdict === null ? "no groups" : `${VERDICTS[verdict]} (${by ?? ""})`,
   ]);
-  return table(["", "Pair", "r", "95% interval", "Rows", "Within groups"], rows, [2, 3, 4]);
+  return table(["No.", "Pair", "r", "95% interval", "Rows", "Within groups"], rows, [2, 3, 4]);
 }
 
 const VERDICTS = {
@@ -79,33 +90,31 @@ const VERDICTS = {
   too_few_rows: "too few rows",
 } as const;
 
-function section(finding: Finding, picture: DrawnPicture | undefined): string {
+function section(finding: Finding, picture: DrawnPicture | undefined, test: TestedFinding | undefined): string {
   const { number, headline, verdict, sentence, by, segments } = finding;
   const tone = verdict === "holds" ? "fine" : verdict === "too_few_rows" || verdict === null ? "quiet" : "note";
-  const rows = segments.map(({ value, r, n }) => [value, String(n), shown(r)]);
-  return [
-    element("h3", escaped(`${String(number)}. ${headline}`)),
-    paragraph(sentence, { class: tone }),
-    ...(picture === undefined ? [] : [figure(picture)]),
-    ...(by === null || rows.length === 0 ? [] : [table([by, "Rows", "r within"], rows, [1, 2])]),
-  ].join("\n");
+  const rows = segments.map(({ value, r, n }) => [value, grouped(n), shown(r)]);
+  return element(
+    "section",
+    [
+      element("h3", escaped(`${String(number)}. ${headline}`)),
+      paragraph(sentence, { class: tone }),
+      ...(picture === undefined ? [] : [figure(picture)]),
+      ...(by === null || rows.length === 0 ? [] : [table([by, "Rows", "r within"], rows, [1, 2])]),
+      ...(test?.finding === number ? [tested(test)] : []),
+    ].join("\n"),
+  );
 }
 
-function tested({ finding, heading, lines }: TestedFinding): string {
-  return [
-    element("h2", escaped(`Looked into: finding ${String(finding)}`)),
-    paragraph(heading),
-    element("pre", escaped(lines.join("\n"))),
-  ].join("\n");
+function tested({ heading, lines }: TestedFinding): string {
+  return [element("h4", "Tested for chance"), paragraph(heading), list(lines, { class: "quiet" })].join("\n");
 }
 
+/** The picture bears its own title and caption. */
 function figure({ title, caption, svg }: DrawnPicture): string {
   // As an image: whatever is in it, nothing of it runs.
   const source = `data:image/svg+xml;base64,${Buffer.from(svg).toString("base64")}`;
-  return element(
-    "figure",
-    `<img src="${source}" alt="${escaped(`${title}. ${caption}`)}">${element("figcaption", escaped(caption))}`,
-  );
+  return element("figure", `<img src="${source}" alt="${escaped(`${title}. ${caption}`)}">`);
 }
 
 function dataSection({ columns, rowCount, source }: Dataset): string {
@@ -114,8 +123,8 @@ function dataSection({ columns, rowCount, source }: Dataset): string {
     name,
     role,
     type,
-    String(missing),
-    String(distinct),
+    grouped(missing),
+    grouped(distinct),
   ]);
   const more =
     columns.length > MAX_COLUMNS_SHOWN
@@ -124,7 +133,7 @@ function dataSection({ columns, rowCount, source }: Dataset): string {
   return [
     element("h2", "The data"),
     paragraph(
-      `${source.path}: ${String(rowCount)} rows, ${String(columns.length)} columns, as of ${source.modifiedAt.slice(0, 16).replace("T", " ")} UTC (SHA-256 ${source.sha256.slice(0, 12)}…).`,
+      `${basename(source.path)}: ${grouped(rowCount)} rows, ${grouped(columns.length)} columns, as of ${source.modifiedAt.slice(0, 16).replace("T", " ")} UTC (SHA-256 ${source.sha256.slice(0, 12)}…).`,
     ),
     table(["Column", "Role", "Type", "Missing", "Different values"], rows, [3, 4]),
     ...more,
@@ -144,9 +153,20 @@ function howToRead(): string {
 }
 
 function sourceLine({ datasetName, rowCount, columns, source }: Dataset): string {
-  return `${datasetName} · ${String(rowCount)} rows · ${String(columns.length)} columns · ${source.format}`;
+  return `${datasetName} · ${grouped(rowCount)} rows · ${grouped(columns.length)} columns · ${source.format} · ${source.modifiedAt.slice(0, 10)}`;
 }
 
 function counted(count: number, word: string): string {
-  return `${String(count)} ${word}${count === 1 ? "" : "s"}`;
+  return `${grouped(count)} ${word}${count === 1 ? "" : "s"}`;
+}
+
+function shareOf(some: number, all: number): string {
+  if (some === 0) return "none of them";
+  if (some < all) return `${grouped(some)} of them`;
+  return all === 1 ? "and" : all === 2 ? "both" : "all of them";
+}
+
+/** 12,345 */
+function grouped(count: number): string {
+  return count.toLocaleString("en-US");
 }
