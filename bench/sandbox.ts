@@ -4,13 +4,15 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createSystemClock, type Sandbox, type SandboxProfileName, type SandboxRequest } from "@ergon/core";
 import { createLocalSandbox } from "@ergon/node";
+import { buildDist } from "../scripts/build-dist.ts";
+import { PROBES } from "../packages/node/src/sandbox/probes.fixture.ts";
 import { median, type Report, whole } from "./report.ts";
 
 const ROUNDS = 9;
 const AT_ONCE = 8;
 /** Longer than a spare takes to start: what is measured is one that is ready. */
 const SPARE_MS = 4_000;
-const AIMS = "aims for python: cold 700 ms, pooled 60 ms at the median";
+const AIMS = "aims for python: cold 700 ms, pooled 60 ms at the median; after an abuse: 1 s";
 
 type Row = {
   readonly profile: SandboxProfileName;
@@ -22,7 +24,9 @@ const CODE = { python: "sum(range(1000))", javascript: "return 499500" } as cons
 
 export async function run(): Promise<Report> {
   const cacheFolder = mkdtempSync(join(tmpdir(), "ergon-bench-"));
-  const bundle = join(import.meta.dirname, "../packages/node/src/sandbox/child");
+  // As people run it: from the sources Deno would first have to take the types away, at every start.
+  await buildDist();
+  const bundle = join(import.meta.dirname, "../apps/ergon/dist/sandbox");
   const open = (spares: number): Sandbox =>
     createLocalSandbox({ bundle, cacheFolder, clock: createSystemClock(), spares });
   try {
@@ -32,6 +36,7 @@ export async function run(): Promise<Report> {
       languages.map((language): Row => ({ profile, language, code: CODE[language] })),
     );
     const rows: string[][] = [];
+    const abused: string[] = [];
     for (const request of wanted) {
       // The first python of a folder makes what the others start from.
       const first = await timeOf(cold, request);
@@ -54,12 +59,14 @@ export async function run(): Promise<Report> {
         `${together.length} of ${AT_ONCE} in ${whole(allMs)} ms`,
       ]);
     }
+    for (const { name } of profiles) abused.push(await afterAbuse(open(2), name));
     await cold.close();
     return {
       title: `sandbox: from the request to the result (${AIMS})`,
       columns: ["profile, language", "first ms", "cold p50 ms", "pooled p50 ms", `${AT_ONCE} at once`],
       rows,
       notes: [
+        ...abused,
         "Cold: no runtime is started. Pooled: one is ready. First: the very first on a data folder, where a python makes its snapshot.",
         `${ROUNDS} rounds each, one after the other; at once as many run as there are cores, the others wait.`,
       ],
@@ -67,6 +74,23 @@ export async function run(): Promise<Report> {
   } finally {
     rmSync(cacheFolder, { recursive: true });
   }
+}
+
+/** How long the next call takes when code has just been as bad as it can be: endless, greedy, forging, dying. */
+async function afterAbuse(sandbox: Sandbox, profile: SandboxProfileName): Promise<string> {
+  const next: Row = { profile, language: "python", code: CODE.python };
+  const times: number[] = [];
+  try {
+    await timeOf(sandbox, next);
+    for (const { language, code, timeoutMs = 20_000, ends } of PROBES[profile]) {
+      if (ends === undefined) continue;
+      await sandbox.execute({ language, code, profile, timeoutMs, inputs: {} });
+      times.push(await timeOf(sandbox, next));
+    }
+  } finally {
+    await sandbox.close();
+  }
+  return `${profile}: after each of ${times.length} abuses the next python call was answered, in ${whole(median(times))} ms at the median and ${whole(Math.max(...times))} ms at worst.`;
 }
 
 async function timeOf(sandbox: Sandbox, request: Row): Promise<number> {

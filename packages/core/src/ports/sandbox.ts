@@ -13,11 +13,17 @@ export type Sandbox = {
    * Throws `input_invalid`, `sandbox_profile_unavailable`, `sandbox_busy` when too many wait already,
    * `sandbox_unavailable`, and `cancelled` when the signal aborts: then the code is killed.
    */
-  execute(request: SandboxRequest, options?: { readonly signal?: AbortSignal }): Promise<SandboxResult>;
+  execute(request: SandboxRequest, options?: ExecuteOptions): Promise<SandboxResult>;
   /** Every profile, those included that cannot be had here. */
   profiles(): Promise<readonly SandboxProfile[]>;
   /** Kills what runs. */
   close(): Promise<void>;
+};
+
+type ExecuteOptions = {
+  readonly signal?: AbortSignal;
+  /** Called when this has to wait for what a machine makes once, and takes seconds. */
+  readonly onPreparing?: () => void;
 };
 
 /** Spec 4's name for what tools see of it. */

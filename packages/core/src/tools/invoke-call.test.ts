@@ -540,6 +540,19 @@ describe("the sandbox of a call", () => {
     expect(signals.map(({ aborted }) => aborted)).toEqual([false, true]);
   });
 
+  it("tells who waits that it is being prepared", async () => {
+    const updates: ProgressUpdate[] = [];
+    const sandbox: ISandboxService = {
+      execute: async (_, { onPreparing } = {}) => {
+        onPreparing?.();
+        return { status: "success", stdout: "", stderr: "", durationMs: 1, truncated: false };
+      },
+    };
+    const { invoke } = world({ sandbox, run: async (_, run) => (await run.sandbox.execute(request)).status });
+    await invoke({}, { progress: (update) => void updates.push(update) });
+    expect(updates).toEqual([{ message: expect.stringContaining("Preparing the sandbox") as string }]);
+  });
+
   it("can be given up by its tool before that", async () => {
     const sandbox: ISandboxService = {
       execute: async (_, { signal } = {}) => {

@@ -14,7 +14,7 @@ import { outputOf } from "./call-output.ts";
 import { createProgress } from "./call-progress.ts";
 import { argsInvalid } from "./check-call.ts";
 import { toolNotFound, type ToolRegistry } from "./registry.ts";
-import { sandboxUntil } from "./run-sandbox.ts";
+import { sandboxOf } from "./run-sandbox.ts";
 import type { ToolBodies } from "./tool-bodies.ts";
 import type { Infrastructure, Tool, ToolArgs, ToolBlobs, ToolBody, ToolRun } from "./tool.ts";
 
@@ -141,7 +141,7 @@ export function createInvoke(deps: InvokeDeps): (call: AllowedCall, options: Inv
         return logger;
       },
       get sandbox() {
-        return sandboxUntil(deps.sandbox, () => this.signal);
+        return sandboxOf(deps.sandbox, this);
       },
       get context() {
         return options.context;

@@ -16,7 +16,7 @@ import { checkRequest } from "./check-request.ts";
 import { denoLaunch, fencedDenoLaunch, fencedPythonLaunch, memoryOf } from "./launch.ts";
 import { createProfiles, type Profiles } from "./profiles.ts";
 import { type Launch, type Runtime, startRuntime } from "./runtime.ts";
-import { pythonSnapshot } from "./snapshot.ts";
+import { hasSnapshot, pythonSnapshot } from "./snapshot.ts";
 import { createTurnstile } from "./turnstile.ts";
 import { createWarmPool } from "./warm-pool.ts";
 
@@ -68,7 +68,7 @@ export function createLocalSandbox(options: LocalSandboxOptions): Sandbox {
   });
 
   return {
-    execute: async (given, { signal } = {}) => {
+    execute: async (given, { signal, onPreparing } = {}) => {
       const request = checkRequest(given);
       const kind = {
         language: request.language,
@@ -82,6 +82,7 @@ export function createLocalSandbox(options: LocalSandboxOptions): Sandbox {
         throw signal?.aborted === true ? cancelled() : thrown;
       }
       try {
+        if (onPreparing !== undefined && !(await isPrepared(kind))) onPreparing();
         return await run(kind, request, signal);
       } finally {
         turnstile.leave();
@@ -137,6 +138,11 @@ export function createLocalSandbox(options: LocalSandboxOptions): Sandbox {
     const from = language === "python" ? { snapshot: await snapshotOf(bundle) } : {};
     const wish = { language, memoryMb, ...from };
     return fence === undefined ? denoLaunch(bundle, wish) : fencedDenoLaunch(fence, bundle, wish);
+  }
+
+  async function isPrepared({ language, profile }: Kind): Promise<boolean> {
+    if (language !== "python" || profile === "data") return true;
+    return await hasSnapshot({ bundle: findBundle(options.bundle), folder: cacheFolder });
   }
 
   async function snapshotOf(bundle: SandboxBundle): Promise<string> {

@@ -10,8 +10,6 @@ import { createLocalSandbox } from "./local-sandbox.ts";
 import { PROBES } from "./probes.fixture.ts";
 import { createProfiles } from "./profiles.ts";
 
-/** On a machine with nothing else to do it is a second; tests share theirs. */
-const NEXT_ANSWER_MS = 30_000;
 const ALL_MS = 1_200_000;
 
 const bundle = join(import.meta.dirname, "child");
@@ -65,19 +63,27 @@ function inputs(target: string): Json {
   ) as Json;
 }
 
+const ANSWER = {
+  python: { language: "python", code: "6 * 7" },
+  javascript: { language: "javascript", code: "return 6 * 7" },
+} as const;
+
 // A profile that this machine lacks is refused, which the contract shows; there is nothing to probe then.
-for (const { name: profile } of known.filter(({ available }) => available)) {
+for (const { name: profile, languages } of known.filter(({ available }) => available)) {
   describe(`code in the ${profile} profile`, { timeout: ALL_MS }, () => {
     const probes = PROBES[profile].map((probe, n) => ({
       ...probe,
       target: join(folder, "targets", `${profile}-${n}`),
     }));
-    let results: ReadonlyMap<string, SandboxResult>;
+    let results: ReadonlyMap<string, { readonly result: SandboxResult; readonly next: SandboxResult | undefined }>;
+    const answer = () =>
+      sandbox.execute({ ...ANSWER[languages.includes("javascript") ? "javascript" : "python"], profile });
 
     beforeAll(async () => {
-      const run = probes.map(async ({ name, language, code, target, timeoutMs = 20_000 }) => {
+      const run = probes.map(async ({ name, language, code, target, ends, timeoutMs = 20_000 }) => {
         const result = await sandbox.execute({ language, code, profile, timeoutMs, inputs: inputs(target) });
-        return [name, result] as const;
+        // How soon the next is answered, bench -- sandbox measures: here others share the processors.
+        return [name, { result, next: ends === undefined ? undefined : await answer() }] as const;
       });
       results = new Map(await Promise.all(run));
     }, ALL_MS);
@@ -87,7 +93,7 @@ for (const { name: profile } of known.filter(({ available }) => available)) {
     });
 
     it.each(probes)("gets nowhere when it $name", async ({ name, ends, target }) => {
-      const result = results.get(name);
+      const { result, next } = results.get(name) ?? {};
       const { status, returnValue } = result ?? {};
       expect(result).toBeDefined();
       const reached =
@@ -96,14 +102,13 @@ for (const { name: profile } of known.filter(({ available }) => available)) {
       if (ends !== undefined) expect(ends, JSON.stringify(result).slice(0, 2_000)).toContain(status);
       expect(JSON.stringify(result)).not.toContain(secret);
       await expect(access(target)).rejects.toMatchObject({ code: "ENOENT" });
+      if (ends !== undefined) expect(next).toMatchObject({ status: "success", returnValue: 42 });
     });
 
     it("left nothing changed, and the next is answered", async () => {
       expect(visitors).toBe(0);
       expect(readFileSync(join(bundle, "realm.ts"), "utf8")).toBe(before);
-      const startedAt = performance.now();
-      expect(await sandbox.execute({ language: "python", code: "6 * 7", profile })).toMatchObject({ returnValue: 42 });
-      expect(performance.now() - startedAt).toBeLessThan(NEXT_ANSWER_MS);
+      expect(await sandbox.execute({ ...ANSWER.python, profile })).toMatchObject({ returnValue: 42 });
     });
   });
 }

@@ -21,14 +21,15 @@ type Call = {
   readonly path: string;
   readonly body?: unknown;
   readonly signal?: AbortSignal | undefined;
+  readonly onPreparing?: (() => void) | undefined;
 };
 
 /** A sandbox service that another process runs. What it answers is checked like any answer from outside. */
 export function createRemoteSandbox(target: SandboxTarget): Omit<Sandbox, "close"> {
   return {
-    execute: async (request, { signal } = {}) => {
+    execute: async (request, { signal, onPreparing } = {}) => {
       const body = checkRequest(request);
-      const answer = await call(target, { method: "POST", path: "execute", body, signal });
+      const answer = await call(target, { method: "POST", path: "execute", body, signal, onPreparing });
       return read(SandboxResult, answer);
     },
     profiles: async () => read(z.array(SandboxProfile), await call(target, { method: "GET", path: "profiles" })),
@@ -55,7 +56,7 @@ function read<T>(schema: z.ZodType<T>, { status, body }: Answer): T {
 type Answer = { readonly status: number; readonly body: unknown };
 
 /** Without a time limit of its own: the service keeps that of the execution, and a lost connection ends the wait. */
-function call({ url, token }: SandboxTarget, { method, path, body, signal }: Call): Promise<Answer> {
+function call({ url, token }: SandboxTarget, { method, path, body, signal, onPreparing }: Call): Promise<Answer> {
   const address = new URL(path, url.endsWith("/") ? url : `${url}/`);
   const { request } = address.protocol === "https:" ? nodeHttps() : nodeHttp();
   return new Promise((resolve, reject) => {
@@ -88,6 +89,10 @@ function call({ url, token }: SandboxTarget, { method, path, body, signal }: Cal
         });
       },
     );
+    // 102: it is at it, and it will take a while.
+    sent.on("information", ({ statusCode }) => {
+      if (statusCode === 102) onPreparing?.();
+    });
     sent.on("error", fail);
     sent.end(body === undefined ? undefined : JSON.stringify(body));
   });

@@ -76,7 +76,8 @@ export async function serveSandbox(options: SandboxServerOptions): Promise<Sandb
         return send(response, 200, await sandbox.profiles());
       case "POST /execute": {
         const body = await readBody(request);
-        return send(response, 200, await sandbox.execute(body as never, { signal: untilGone(response) }));
+        const waits = { signal: untilGone(response), onPreparing: () => response.writeProcessing() };
+        return send(response, 200, await sandbox.execute(body as never, waits));
       }
       default:
         throw usageError("input_invalid", "The sandbox answers POST /execute and GET /profiles.");

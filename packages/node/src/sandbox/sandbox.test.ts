@@ -18,6 +18,33 @@ function local(options: Partial<LocalSandboxOptions> = {}) {
   return createLocalSandbox({ bundle, cacheFolder, clock, ...options });
 }
 
+// First of all: what it makes here, the others start from.
+describe("the first python of a data folder", { timeout: 180_000 }, () => {
+  it("says to whoever waits that it is being prepared, also through the service", async () => {
+    const server = await serveSandbox({
+      sandbox: local(),
+      token: "t",
+      host: "127.0.0.1",
+      port: 0,
+      logger: silentLogger,
+    });
+    const sandbox = createRemoteSandbox({ url: server.url, token: "t" });
+    let preparing = 0;
+    const call = (language: "python" | "javascript") =>
+      sandbox.execute(
+        { language, code: language === "python" ? "1" : "return 1" },
+        { onPreparing: () => (preparing += 1) },
+      );
+    expect(await call("javascript")).toMatchObject({ returnValue: 1 });
+    expect(preparing).toBe(0);
+    expect(await call("python")).toMatchObject({ returnValue: 1 });
+    expect(preparing).toBe(1);
+    expect(await call("python")).toMatchObject({ returnValue: 1 });
+    expect(preparing).toBe(1);
+    await server.close();
+  });
+});
+
 sandboxContract("in child processes", async () => ({ sandbox: local() }));
 
 sandboxContract("through the service", async () => {

@@ -6,14 +6,23 @@ import type { SandboxBundle } from "./bundle.ts";
 import { denoLaunch } from "./launch.ts";
 import { startRuntime } from "./runtime.ts";
 
-export type SnapshotOptions = { readonly bundle: SandboxBundle; readonly folder: string; readonly clock: Clock };
+export type SnapshotOptions = {
+  readonly bundle: SandboxBundle;
+  readonly folder: string;
+  readonly clock: Clock;
+};
+
+/** Whether there is one already that fits. */
+export async function hasSnapshot({ bundle, folder }: Omit<SnapshotOptions, "clock">): Promise<boolean> {
+  return await exists(snapshotPath(folder, bundle));
+}
 
 /**
  * The file with the memory of a python that has just started; made when it is not there. Starting from it takes a tenth
  * of the time.
  */
 export async function pythonSnapshot({ bundle, folder, clock }: SnapshotOptions): Promise<string> {
-  const path = join(folder, `python-${bundle.version}.snapshot`);
+  const path = snapshotPath(folder, bundle);
   if (await exists(path)) return path;
   const bytes = await takeSnapshot(bundle, clock);
   await mkdir(folder, { recursive: true, mode: 0o700 });
@@ -25,6 +34,10 @@ export async function pythonSnapshot({ bundle, folder, clock }: SnapshotOptions)
     await rm(staged, { force: true });
   }
   return path;
+}
+
+function snapshotPath(folder: string, { version }: SandboxBundle): string {
+  return join(folder, `python-${version}.snapshot`);
 }
 
 async function takeSnapshot(bundle: SandboxBundle, clock: Clock): Promise<Uint8Array> {
