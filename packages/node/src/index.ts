@@ -26,7 +26,7 @@ export {
   type OwnedFolder,
 } from "./ownership/claim-folder.ts";
 export { createBundledEmbedder } from "./embed/bundled-embedder.ts";
-export { chosenEmbedder } from "./embed/chosen-embedder.ts";
+export { chosenEmbedder } from "./models/chosen-embedder.ts";
 export { createAiModel } from "./models/ai-model.ts";
 export { chosenModel } from "./models/chosen-model.ts";
 export { chooseCheaperModels, chooseModel, type ModelChoice, type ModelService } from "./models/choose-model.ts";

@@ -14,7 +14,7 @@ import { getMatchingRolesForPerson } from "../../../capabilities/tools/talent/ge
 import { getSemanticSkillRecommendations } from "../../../capabilities/tools/talent/getSemanticSkillRecommendations/action.ts";
 import { getSuggestedCareerPaths } from "../../../capabilities/tools/talent/getSuggestedCareerPaths/action.ts";
 import { getTalentNames } from "../../../capabilities/tools/talent/getTalentNames/action.ts";
-import { chosenEmbedder } from "../../../packages/node/src/embed/chosen-embedder.ts";
+import { chosenEmbedder } from "../../../packages/node/src/models/chosen-embedder.ts";
 import { chosenModel } from "../../../packages/node/src/models/chosen-model.ts";
 import { createActionLog } from "./action-log.ts";
 import { createCallerClient } from "./caller-client.ts";

@@ -1,6 +1,6 @@
 import { type Clock, type Embedder, usageError } from "@ergon/core";
-import { chooseService, type ModelSettings } from "../models/choose-model.ts";
-import { createServiceEmbedder } from "./service-embedder.ts";
+import { chooseService, type ModelSettings } from "./choose-model.ts";
+import { createServiceEmbedder } from "../embed/service-embedder.ts";
 
 /** The embedder behind a `provider/model`; one that cannot be had says so when it is asked. */
 export function chosenEmbedder(id: string, settings: ModelSettings, clock: Clock): Embedder {
