@@ -3,6 +3,8 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { npmEnvironment } from "@ergon/node";
 import { startRegistries } from "../packages/node/src/hub/install/registries.fixture.ts";
 import { startScriptedServer } from "../packages/node/src/models/scripted-server.fixture.ts";
 import { serveFolder } from "../test/e2e/served.ts";
@@ -13,6 +15,8 @@ const AIM_MS = 100;
 const LOOP_AIM_MS = 50;
 const MEMORY = { name: "@modelcontextprotocol/server-memory", version: "2026.8.31" };
 const INSTALL_LIMIT_MS = 180_000;
+/** Between two questions of each of three that ask meanwhile. */
+const PAUSE_MS = 20;
 
 export async function run(): Promise<Report> {
   const home = mkdtempSync(join(tmpdir(), "ergon-bench-"));
@@ -60,13 +64,12 @@ async function installing(home: string, env: Env): Promise<{ readonly rows: Rows
   const name = "io.github.modelcontextprotocol/server-memory";
   const npm = { registryType: "npm", identifier: MEMORY.name, version: MEMORY.version, transport: { type: "stdio" } };
   registries.addServer({ name, description: "Remembers.", version: MEMORY.version, packages: [npm] });
-  const { npm_config_registry: registry } = process.env;
   const busy = {
+    ...npmEnvironment(process.env),
     ...env,
     MCP_CONFIG_PATH: join(home, "mcp-servers.json"),
     ERGON_MCP_REGISTRY: registries.url,
     npm_config_cache: join(home, "npm-cache"),
-    ...(registry === undefined ? {} : { npm_config_registry: registry }),
   };
   try {
     return await withServer(join(home, "busy"), busy, (ask) => whileInstalling(ask, name));
@@ -80,13 +83,20 @@ async function whileInstalling(ask: Ask, serverName: string): Promise<{ rows: Ro
   const startedMs = performance.now();
   const { requestId } = await ask("/subagent/requests", { type: "add_server", params: { serverName } });
   let status: Record<string, unknown> = {};
-  for (let n = 0; ; n += 1) {
-    taken.push(await timed(() => ask("/message", { content: `Question ${String(n)}` })));
-    answered.push(await timed(() => ask("/message", { content: `Question ${String(n)}` }, true)));
-    looked.push(await timed(async () => (status = await ask(`/subagent/requests/${String(requestId)}`))));
-    const isUnderWay = status["state"] === "queued" || status["state"] === "in_progress";
-    if (!isUnderWay || performance.now() - startedMs > INSTALL_LIMIT_MS) break;
-  }
+  const isOver = (): boolean =>
+    performance.now() - startedMs > INSTALL_LIMIT_MS ||
+    !["queued", "in_progress"].includes(String(status["state"] ?? "queued"));
+  const keepAsking = async (times: number[], work: () => Promise<unknown>): Promise<void> => {
+    while (!isOver()) {
+      times.push(await timed(work));
+      await sleep(PAUSE_MS);
+    }
+  };
+  await Promise.all([
+    keepAsking(taken, () => ask("/message", { content: "Is it taken in?" })),
+    keepAsking(answered, () => ask("/message", { content: "Is it answered?" }, true)),
+    keepAsking(looked, async () => (status = await ask(`/subagent/requests/${String(requestId)}`))),
+  ]);
   const label = `${MEMORY.name}@${MEMORY.version}`;
   if (status["state"] !== "awaiting_approval")
     return { rows: [], notes: [`${label} could not be installed here: ${String(status["message"])}`] };
@@ -98,7 +108,9 @@ async function whileInstalling(ask: Ask, serverName: string): Promise<{ rows: Ro
       ["its status read meanwhile", ...ms(looked)],
       ["the loop meanwhile", ...(await loopTimes(ask))],
     ],
-    notes: [`Meanwhile: ${label} with all that it needs, in ${seconds} s; ${String(taken.length)} times each.`],
+    notes: [
+      `Meanwhile: ${label} with all that it needs, in ${seconds} s; ${[taken, answered, looked].map(({ length }) => String(length)).join(", ")} times.`,
+    ],
   };
 }
 

@@ -298,7 +298,7 @@ describe("a request to the sub-agent", { timeout: 240_000 }, () => {
     });
   });
 
-  it("stops with the loop, and goes on with the next one", async () => {
+  it("stops with the loop, goes on with the next one, and hears a yes that was given between two", async () => {
     await serve();
     const requestId = await requestNotes();
     await vi.waitFor(async () => {
@@ -309,5 +309,13 @@ describe("a request to the sub-agent", { timeout: 240_000 }, () => {
     expect(processesOn(folder.path)).toEqual([]);
     await serve();
     await reached(requestId, "awaiting_approval");
+
+    const approvalId = await pendingApproval();
+    await server.stop("SIGTERM");
+    const approved = await ergon(["approvals", "approve", approvalId, "--data", data()], options());
+    expect(approved.code, approved.err).toBe(0);
+    await serve();
+    await reached(requestId, "completed");
+    await vi.waitFor(async () => expect(await toolIds()).toContain("notes_list_notes"), SLOW);
   });
 });

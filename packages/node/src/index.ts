@@ -76,6 +76,7 @@ export { type FileProblem, readServers, type ServersFile } from "./hub/config/re
 export { openServersFile, type WatchedServersFile } from "./hub/config/servers-file.ts";
 export { type Found, openRegistryCache, type RegistryCache } from "./hub/install/registry-cache.ts";
 export { createRegistryClient } from "./hub/install/registry-client.ts";
+export { npmEnvironment } from "./hub/install/npm-environment.ts";
 export type { EnableQuestion, SubAgentDesk } from "./hub/sub-agent/desk.ts";
 export { openSubAgentRequests } from "./hub/sub-agent/requests.ts";
 export { runSubAgentWorker, serversFolder } from "./hub/sub-agent/run-worker.ts";

@@ -23,6 +23,7 @@ import {
   createSubAgentWorker,
   expandServer,
   FIRST_PRINCIPAL,
+  npmEnvironment,
   openServersFile,
   openSubAgent,
   openSubAgentRequests,
@@ -65,7 +66,7 @@ export function leadSubAgent(parts: LeadSubAgentParts): OwnedSubAgent {
       requests: openSubAgentRequests({ path }),
       worker: createSubAgentWorker({
         command: [process.execPath, parts.entry, "subagent", "--data", values.data],
-        env: workerEnvironment(values),
+        env: { ...npmEnvironment(process.env), ERGON_MCP_REGISTRY: values.mcpRegistry, ERGON_LOG: values.log },
         logger,
       }),
       desk: deskFor(parts),
@@ -221,7 +222,8 @@ function deskFor({ values, servers, environment, engine, approvals, clock }: Lea
         if (asked === undefined && status !== "running")
           return { approved: false, feedback: lastError?.message ?? status };
         if (asked !== undefined) await approvals.answered(asked, signal);
-        else await clock.sleep(RECHECK_MS, signal);
+        // It has been answered, and the session has still to hear of it.
+        await clock.sleep(RECHECK_MS, signal);
       }
     },
     withdraw: async ({ requestId, owner }) => {
@@ -234,7 +236,6 @@ function deskFor({ values, servers, environment, engine, approvals, clock }: Lea
   };
 }
 
-/** An answer has been given and the call is under way. */
 const RECHECK_MS = 200;
 
 const ENABLE_PLAN: AgenticPlan = {
@@ -252,12 +253,3 @@ const ENABLE_PLAN: AgenticPlan = {
     },
   ],
 };
-
-/** What npm and Node need to work, and where servers are searched; no key of ours. */
-function workerEnvironment({ mcpRegistry, log }: SettingValues): Record<string, string> {
-  const env: Record<string, string> = { ERGON_MCP_REGISTRY: mcpRegistry, ERGON_LOG: log };
-  const wanted = /^(?:PATH|HOME|USERPROFILE|APPDATA|LOCALAPPDATA|SystemRoot|TMPDIR|TEMP|TMP|LANG|npm_config_\w+)$/i;
-  for (const [name, value] of Object.entries(process.env))
-    if (value !== undefined && wanted.test(name)) env[name] = value;
-  return env;
-}

@@ -1,5 +1,6 @@
 import { spawn } from "node:child_process";
 import { hubError } from "@ergon/core";
+import { npmEnvironment } from "./npm-environment.ts";
 
 /** An npm that is still busy after this long is ended. */
 const NPM_LIMIT_MS = 120_000;
@@ -32,7 +33,7 @@ export function runNpm(args: readonly string[], { signal, cwd }: NpmOptions): Pr
     signal.throwIfAborted();
     const child = spawn("npm", [...ALWAYS, ...args], {
       cwd,
-      env: npmEnvironment(),
+      env: npmEnvironment(process.env),
       stdio: ["ignore", "pipe", "pipe"],
       detached: true,
       windowsHide: true,
@@ -68,21 +69,4 @@ export function runNpm(args: readonly string[], { signal, cwd }: NpmOptions): Pr
         reject(hubError("install_failed", `npm ${args[0] ?? ""} failed: ${errors.trim() || `code ${String(code)}`}`));
     });
   });
-}
-
-/** `npm_config_…` is how users name their registry where no file does. */
-function npmEnvironment(): Record<string, string> {
-  const env: Record<string, string> = {};
-  for (const [name, value] of Object.entries(process.env)) {
-    if (value === undefined) continue;
-    if (/^(?:PATH|HOME|USERPROFILE|APPDATA|LOCALAPPDATA|SystemRoot|TMPDIR|TEMP|TMP|LANG)$/.test(name))
-      env[name] = value;
-    if (
-      /^npm_config_(?:registry|userconfig|globalconfig|cache|cafile|proxy|https_proxy|noproxy|offline|prefer_offline)$/i.test(
-        name,
-      )
-    )
-      env[name] = value;
-  }
-  return env;
 }

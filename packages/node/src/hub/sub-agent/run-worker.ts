@@ -1,4 +1,5 @@
 import { mkdirSync } from "node:fs";
+import { constants, setPriority } from "node:os";
 import { join } from "node:path";
 import type { Logger } from "@ergon/core";
 import { createMcpConnector } from "../connector.ts";
@@ -22,6 +23,8 @@ export function serversFolder(dataFolder: string): string {
 /** The sub-agent's process: serves orders until the channel to its owner closes. */
 export function runSubAgentWorker({ dataFolder, registryUrl, logger, channel }: RunWorkerOptions): void {
   const folder = serversFolder(dataFolder);
+  // An npm that unpacks must not take the processor from those who talk; what is started here inherits it.
+  setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const client = createRegistryClient(registryUrl);
   const now = (): number => Date.now();
