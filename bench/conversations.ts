@@ -82,10 +82,11 @@ async function whileInstalling(ask: Ask, serverName: string): Promise<{ rows: Ro
   const [taken, answered, looked]: [number[], number[], number[]] = [[], [], []];
   const startedMs = performance.now();
   const { requestId } = await ask("/subagent/requests", { type: "add_server", params: { serverName } });
-  let status: Record<string, unknown> = {};
-  const isOver = (): boolean =>
-    performance.now() - startedMs > INSTALL_LIMIT_MS ||
-    !["queued", "in_progress"].includes(String(status["state"] ?? "queued"));
+  let status: { readonly state?: string; readonly message?: string } = {};
+  const isOver = (): boolean => {
+    const { state = "queued" } = status;
+    return performance.now() - startedMs > INSTALL_LIMIT_MS || !["queued", "in_progress"].includes(state);
+  };
   const keepAsking = async (times: number[], work: () => Promise<unknown>): Promise<void> => {
     while (!isOver()) {
       times.push(await timed(work));
@@ -98,8 +99,8 @@ async function whileInstalling(ask: Ask, serverName: string): Promise<{ rows: Ro
     keepAsking(looked, async () => (status = await ask(`/subagent/requests/${String(requestId)}`))),
   ]);
   const label = `${MEMORY.name}@${MEMORY.version}`;
-  if (status["state"] !== "awaiting_approval")
-    return { rows: [], notes: [`${label} could not be installed here: ${String(status["message"])}`] };
+  if (status.state !== "awaiting_approval")
+    return { rows: [], notes: [`${label} could not be installed here: ${status.message ?? "it took too long"}`] };
   const seconds = ((performance.now() - startedMs) / 1_000).toFixed(1);
   return {
     rows: [

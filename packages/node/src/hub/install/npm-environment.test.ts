@@ -4,7 +4,7 @@ import { npmEnvironment } from "./npm-environment.ts";
 it("lets through what the network needs, and neither keys nor what changes how programs run", () => {
   const needed = {
     PATH: "/bin",
-    HOME: "/home/ada",
+    HOME: "/ada",
     https_proxy: "http://proxy:3128",
     NODE_EXTRA_CA_CERTS: "/etc/ca.pem",
     npm_config_registry: "https://registry.example",
