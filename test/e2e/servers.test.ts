@@ -116,7 +116,7 @@ describe("ergon servers", { timeout: 120_000 }, () => {
     expect(code).toBe(1);
     expect(out).toMatch(/lost\s+down/);
     expect(err).toContain('The server "lost" is in the configuration, but it could not be started');
-    expect(err).toContain('its command "/nonexistent/program" was not found');
+    expect(err).toContain('could not be started: its command "/nonexistent/program" was not found\n');
     expect(err).toContain("ergon servers remove lost");
     expect(err).not.toContain("{");
     expect(JSON.parse(readFileSync(config(), "utf8"))).toMatchObject({ servers: [{ id: "lost" }] });

@@ -22,7 +22,7 @@ import type { Elicit } from "./questions.ts";
 import type { Sample } from "./sampling.ts";
 import { sameOriginFetch } from "./same-origin-fetch.ts";
 import type { ServerLog } from "./server-log.ts";
-import { startServerProcess, type ServerCommand } from "./server-process.ts";
+import { hadProgram, startServerProcess, type ServerCommand } from "./server-process.ts";
 
 export type ServerAddress =
   | ({ readonly kind: "command"; readonly access?: ServerAccess } & ServerCommand)
@@ -106,7 +106,7 @@ async function attempt(sdk: Sdk, options: ConnectionOptions, era: ServerEra | un
       await server.end();
       const how = await ended;
       if (isNegotiation(sdk, thrown)) throw thrown;
-      const said = options.log.lines().at(-1);
+      const said = hadProgram(how) ? options.log.lines().at(-1) : undefined;
       const end = `${how}${said === undefined ? "" : `; it said: ${said}`}`;
       throw hubError("server_down", reason === "" ? end : `${reason}(${end})`, { cause: thrown });
     }

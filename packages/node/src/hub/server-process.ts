@@ -86,9 +86,16 @@ export async function startServerProcess(
 
 /** The wrapper's shell says with these that there is nothing to become. */
 function exitInWords(code: number | null, command: string): string {
-  if (code === 127) return `its command "${command}" was not found`;
-  if (code === 126) return `its command "${command}" is not a program that may be run`;
+  if (code === 127) return `${NO_PROGRAM} "${command}" was not found`;
+  if (code === 126) return `${NO_PROGRAM} "${command}" is not a program that may be run`;
   return `it exited with code ${String(code)}`;
+}
+
+const NO_PROGRAM = "its command";
+
+/** Whether a program was there to say anything; what the shell said of it is in the words for its end already. */
+export function hadProgram(howItEnded: string): boolean {
+  return !howItEnded.startsWith(NO_PROGRAM);
 }
 
 /** Ends what a leader left behind. */
