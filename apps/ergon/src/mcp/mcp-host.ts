@@ -187,9 +187,12 @@ export function createMcpHost({ name, version, surfaces, changes, logger, debug 
   }
 
   async function promptNamed(wanted: string): Promise<McpPrompt> {
-    const prompt = (await prompts()).find(({ definition }) => definition.name === wanted);
-    if (prompt === undefined) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown prompt: ${wanted}`);
-    return prompt;
+    // One after the other: a server that hangs keeps nobody from what is ours.
+    for (const surface of surfaces) {
+      const prompt = (await surface.prompts?.())?.find(({ definition }) => definition.name === wanted);
+      if (prompt !== undefined) return prompt;
+    }
+    throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown prompt: ${wanted}`);
   }
 
   async function complete({ ref, argument }: CompleteRequest["params"], call: McpCall): Promise<readonly string[]> {

@@ -92,7 +92,9 @@ export function createIdleReview(
     const model = shelf.choose(level, ({ id }) => health.isAvailable(id));
     const shown = await toReview(level);
     if (model === undefined || shown.length === 0) return;
-    const chosen = await askFor(model, shown, signal);
+    const seen = await askFor(model, shown, signal);
+    if (seen === undefined) return;
+    const { chosen } = seen;
     for (const { id, lastMessage } of shown) {
       const become = (now: ConversationRecord) =>
         id === chosen && now.lastMessage === lastMessage
@@ -111,11 +113,12 @@ export function createIdleReview(
     return fresh.filter(({ owner }) => owner === fresh[0]?.owner).slice(0, reviewedAt(level));
   }
 
+  /** Undefined when there is no energy to ask with. */
   async function askFor(
     model: ChatModel,
     shown: readonly ConversationRecord[],
     signal: AbortSignal,
-  ): Promise<string | undefined> {
+  ): Promise<{ readonly chosen: string | undefined } | undefined> {
     const reservation = regulator.reserve(shelf.estimate(model));
     if (reservation === undefined) return undefined;
     const startedMs = clock.monotonic();
@@ -140,7 +143,7 @@ export function createIdleReview(
         signal,
       });
       health.worked(model.id);
-      return selected(text, shown);
+      return { chosen: selected(text, shown) };
     } catch (thrown) {
       if (!signal.aborted) health.failed(model.id, toErgonError(thrown, "model_unavailable"));
       throw thrown;

@@ -74,6 +74,25 @@ describe("lending", () => {
     });
   });
 
+  it("is taken back when the call ends first", async () => {
+    const asked: AbortSignal[] = [];
+    const model: ChatModel = {
+      id: "slow",
+      generate: ({ signal: given }) => {
+        if (given !== undefined) asked.push(given);
+        return new Promise((_, reject) => given?.addEventListener("abort", () => reject(new Error("taken back"))));
+      },
+    };
+    const { during, sample } = createSampling({ serverId: "s", model, redact: (text) => text, note: () => undefined });
+    const samples: Promise<unknown>[] = [];
+    await during(async () => {
+      samples.push(sample(request("go on"), signal).catch((error: unknown) => error));
+      return done;
+    });
+    expect(await Promise.all(samples)).toMatchObject([{ message: "taken back" }]);
+    expect(asked.map(({ aborted }) => aborted)).toEqual([true]);
+  });
+
   it("is for texts up to a bound, and for nothing else", async () => {
     const { during, sample } = await lending();
     await during(async () => {

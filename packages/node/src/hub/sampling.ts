@@ -1,7 +1,8 @@
 /*
  * Ergon's model, lent to a server that the configuration trusts (`sampling/createMessage`).
  *
- * L1  Only while the server is called: the time that the model takes is the call's, and so is what it costs.
+ * L1  Only while the server is called: the time that the model takes is the call's, and so is what it costs. What is
+ *     still asked when the call ends is taken back.
  * L2  Texts in, text out, both bounded; so many times for one call. Nothing else of the conversation goes along.
  * L3  What opens doors is hidden from the model, too.
  */
@@ -42,19 +43,20 @@ export const MAX_SAMPLE_TOKENS = 2_000;
 /** Of all messages together. */
 export const MAX_SAMPLE_CHARS = 64 * 1024;
 
-type Borrowing = { samples: number };
+type Borrowing = { samples: number; readonly ended: AbortController };
 
 export function createSampling({ serverId, model, redact, note }: SamplingDeps): Sampling {
   const underWay = new Set<Borrowing>();
 
   return {
     during: async (call) => {
-      const borrowing: Borrowing = { samples: 0 };
+      const borrowing: Borrowing = { samples: 0, ended: new AbortController() };
       underWay.add(borrowing);
       try {
         return await call();
       } finally {
         underWay.delete(borrowing);
+        borrowing.ended.abort();
       }
     },
     sample: async (request, signal) => {
@@ -67,11 +69,11 @@ export function createSampling({ serverId, model, redact, note }: SamplingDeps):
       if (chars > MAX_SAMPLE_CHARS)
         throw refused(`it sent ${String(chars)} characters; ${String(MAX_SAMPLE_CHARS)} is the limit.`);
       if (stopSequences.length > 0) throw refused("it sent stop sequences, which not every model has.");
-      borrow();
+      const { ended } = borrow();
       const reply = await model.generate({
         messages,
         maxOutputTokens: Math.max(1, Math.min(maxTokens, MAX_SAMPLE_TOKENS)),
-        signal,
+        signal: AbortSignal.any([signal, ended.signal]),
         ...(temperature === undefined ? {} : { temperature }),
       });
       const { inputTokens, outputTokens } = reply.usage;
@@ -82,11 +84,12 @@ export function createSampling({ serverId, model, redact, note }: SamplingDeps):
   };
 
   /** Over pipes the request does not say which call it belongs to; the oldest that has not had enough pays. */
-  function borrow(): void {
+  function borrow(): Borrowing {
     if (underWay.size === 0) throw refused("it was not called; a model is lent only to answer a call.");
     const found = [...underWay].find(({ samples }) => samples < MAX_SAMPLES_PER_CALL);
     if (found === undefined) throw refused(`it was lent ${String(MAX_SAMPLES_PER_CALL)} times for this call already.`);
     found.samples += 1;
+    return found;
   }
 
   function refused(reason: string): Error {

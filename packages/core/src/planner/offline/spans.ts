@@ -28,13 +28,21 @@ export type Range = { readonly at: number; readonly length: number };
 
 export function spansOf(text: string): Spans {
   const quoted = [...text.matchAll(QUOTED)].map((match) => match.slice(1).find((part) => part !== undefined) ?? "");
-  const paths = matches(text, PATH).map((path) => path.replace(/[.,;:!?]+$/, ""));
+  const paths: string[] = [];
+  text.replaceAll(PATH_LIKE, (token: string, at: number) => {
+    const path = pathIn(token, text.charAt(at - 1));
+    if (path !== undefined) paths.push(withoutTail(path, ".,;:!?"));
+    return token;
+  });
   const bare = text.replaceAll(QUOTED, (span) => " ".repeat(span.length));
   const plain = bare
     .replaceAll(URL_TEXT, blanked)
     .replaceAll(UUID, blanked)
     .replaceAll(DATE, blanked)
-    .replaceAll(PATH, blanked);
+    .replaceAll(PATH_LIKE, (token: string, at: number) => {
+      const path = pathIn(token, bare.charAt(at - 1)) ?? "";
+      return blanked(path) + token.slice(path.length);
+    });
   const colon = /:\s+(\S[^]*)$/.exec(text)?.[1]?.trim();
   return {
     quoted,
@@ -42,7 +50,7 @@ export function spansOf(text: string): Spans {
     paths,
     dates: matches(text, DATE),
     emails: matches(text, EMAIL),
-    urls: matches(text, URL_TEXT).map((url) => url.replace(/[.,;:!?)]+$/, "")),
+    urls: matches(text, URL_TEXT).map((url) => withoutTail(url, ".,;:!?)")),
     uuids: matches(text, UUID),
     names: namesIn(bare),
     afterColon: colon === undefined || colon === "" ? undefined : colon,
@@ -55,11 +63,13 @@ export function quotedIn(text: string): readonly Range[] {
   return [...text.matchAll(QUOTED)].map((match) => ({ at: match.index, length: match[0].length }));
 }
 
-const QUOTED = /"([^"]+)"|“([^”]+)”|‘([^’]+)’|«([^»]+)»|`([^`]+)`|(?<![\p{L}\p{N}])'([^']+)'(?![\p{L}\p{N}])/gu;
-const PATH =
-  /(?:[\w.~-]*\/)?[\w.~/-]*[\w-]+\.(?:csv|json|jsonl|parquet|tsv|txt|md|ya?ml|xlsx|xml|log|py|ts|js)\b|(?<![\w:/])(?:\.{0,2}\/)[\w./-]+/g;
+/* Each pattern is linear in the text: none can begin again inside what it has gone through in vain. */
+const QUOTED = /"([^"]+)"|“([^“”]+)”|‘([^‘’]+)’|«([^«»]+)»|`([^`]+)`|(?<![\p{L}\p{N}])'([^']+)'(?![\p{L}\p{N}])/gu;
+const PATH_LIKE = /[\w.~/-]+/g;
+const FILE = /^[\w.~/-]*[\w-]\.(?:csv|json|jsonl|parquet|tsv|txt|md|ya?ml|xlsx|xml|log|py|ts|js)\b/;
+const PLACE = /^(?:~|\.{0,2})\/[\w./-]+/;
 const DATE = /\b\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?Z?)?\b/g;
-const EMAIL = /[\w.+-]+@[\w-]+(?:\.[\w-]+)+/g;
+const EMAIL = /(?<![\w.+-])[\w.+-]+@[\w-]+(?:\.[\w-]+)+/g;
 const URL_TEXT = /\bhttps?:\/\/\S+/g;
 const UUID = /\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/gi;
 
@@ -103,9 +113,7 @@ const NO_NAMES =
 function namesIn(text: string): readonly NameSpan[] {
   return [...text.matchAll(NAME)].flatMap((match) => {
     const words = match[0].replaceAll(/['’]s\b/gu, "").split(/\s+/);
-    const startsSentence = /(^|[.!?:;]\s*)$/.test(
-      text.slice(0, match.index).trimEnd() === "" ? "" : text.slice(0, match.index),
-    );
+    const startsSentence = /^[.!?:;]?$/.test(lastLetter(text, match.index));
     let dropped = 0;
     while (words.length > 0 && NO_NAMES.test(words[0] ?? "")) dropped += (words.shift() ?? "").length + 1;
     // "Greet Ana": the verb that opens a sentence is no part of the name.
@@ -122,6 +130,25 @@ function namesIn(text: string): readonly NameSpan[] {
     const at = match.index + dropped;
     return [{ text: words.join(" "), at, before: text.slice(Math.max(0, at - 30), at).toLowerCase() }];
   });
+}
+
+/** A token that names a file, or begins as a place does; what follows a colon is an address. */
+function pathIn(token: string, before: string): string | undefined {
+  return FILE.exec(token)?.[0] ?? (before === ":" ? undefined : PLACE.exec(token)?.[0]);
+}
+
+/** Without the marks that a sentence put at its end. */
+function withoutTail(text: string, marks: string): string {
+  let end = text.length;
+  while (end > 0 && marks.includes(text.charAt(end - 1))) end--;
+  return text.slice(0, end);
+}
+
+/** The last one before a place that is no space; empty at the beginning. */
+function lastLetter(text: string, before: number): string {
+  let at = before - 1;
+  while (at >= 0 && /\s/.test(text.charAt(at))) at--;
+  return text.charAt(at);
 }
 
 function jsonIn(text: string): Readonly<Record<string, unknown>> | undefined {

@@ -1,11 +1,19 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { callStep, createEngineWorld, planOf, type EngineWorld } from "../../../testing/engine/engine-world.ts";
+import { madeOf } from "../../../testing/state-store/made.ts";
+import { MAX_CONCURRENCY } from "../../schema/plan.ts";
 import type { Cursor } from "../frames.ts";
+import { storeError } from "../../errors/store.ts";
 import { createBlobCache } from "./blob-cache.ts";
 import { createEngine } from "./engine.ts";
 import { silentLogger } from "../../memory/logger.ts";
 import { MAX_WAIT_MESSAGE } from "./evaluate-step.ts";
-import { MAX_STEPS_AHEAD, MAX_STEPS_UNWRITTEN, MAX_TRANSITIONS_PER_COMMIT } from "./run.ts";
+import {
+  MAX_JOURNAL_ROWS_PER_COMMIT,
+  MAX_STEPS_AHEAD,
+  MAX_STEPS_UNWRITTEN,
+  MAX_TRANSITIONS_PER_COMMIT,
+} from "./run.ts";
 import { createRunPool, PLAN_CACHE_SIZE, RECOVERY_PARALLEL } from "./run-pool.ts";
 import { HISTORY_PAGE } from "./session-reader.ts";
 
@@ -155,6 +163,46 @@ describe("the engine's bounds", () => {
     written.resolve();
     expect((await engine.settled({ owner, sessionId: "s" })).status).toBe("completed");
     expect(calls).toBe(ids.length);
+    await engine.close();
+  });
+
+  it("ends a commit at so many rows of the journal, however many calls end at once", async () => {
+    world = createEngineWorld();
+    const sizes: number[] = [];
+    const commit: typeof world.store.commit = async (given) => {
+      // Every call of a wave has ended by then.
+      await world.clock.sleep(1);
+      const made = madeOf(given);
+      sizes.push(made.journal?.length ?? 0);
+      return world.store.commit(made);
+    };
+    const plans = { get: () => undefined, ids: () => [] };
+    const engine = createEngine({ ...world, store: { ...world.store, commit }, plans, logger: silentLogger });
+    const loopPlan = [callStep("t", "probe::echo", { value: 1 })];
+    const collectionPath = { jsonPath: "$.promptInput.items" };
+    const plan = planOf("many", [
+      { id: "l", type: "loop_over_items", itemAlias: "n", loopPlan, concurrency: MAX_CONCURRENCY, collectionPath },
+    ]);
+    const items = Array.from({ length: 2 * MAX_CONCURRENCY }, (_, n) => n);
+    await engine.executePlan({ owner, sessionId: "s", plan, input: { items }, create: true });
+    expect((await engine.settled({ owner, sessionId: "s" })).status).toBe("completed");
+    expect(Math.max(...sizes)).toBe(MAX_JOURNAL_ROWS_PER_COMMIT);
+    await engine.close();
+  });
+
+  it("refuses an answer that can never be written, instead of leaving its giver to wait", async () => {
+    world = createEngineWorld();
+    let refusing = false;
+    const commit: typeof world.store.commit = (given) =>
+      refusing ? Promise.reject(storeError("commit_invalid", "Too much.")) : world.store.commit(given);
+    const plans = { get: () => undefined, ids: () => [] };
+    const engine = createEngine({ ...world, store: { ...world.store, commit }, plans, logger: silentLogger });
+    const ask = planOf("ask", [{ id: "h", type: "human_in_the_loop", message: "Well?" }]);
+    await engine.executePlan({ owner, sessionId: "s", plan: ask, create: true });
+    await engine.settled({ owner, sessionId: "s" });
+    refusing = true;
+    const answer = engine.resume({ owner, sessionId: "s", input: { yes: true } });
+    await expect(answer).rejects.toMatchObject({ code: "commit_invalid" });
     await engine.close();
   });
 

@@ -34,6 +34,9 @@ import { createWriter } from "./writer.ts";
 /** After so many transitions without a call, what has happened is committed and others get their turn. */
 export const MAX_TRANSITIONS_PER_COMMIT = 1_000;
 
+/** So many rows of the journal, each with a request or a result, end a commit: together they are far below what one may hold. */
+export const MAX_JOURNAL_ROWS_PER_COMMIT = 128;
+
 /** A run may be this many steps ahead of the store. */
 export const MAX_STEPS_UNWRITTEN = 16;
 
@@ -83,8 +86,8 @@ export function createRun({ deps, state, onCommit, onIdle }: RunParts): Run {
   let opening: Opening | undefined;
   let pumping = false;
   let underWay = 0;
-  /** What the store was given last. */
-  let given: { readonly draft: Draft; readonly written: Promise<Written> } | undefined;
+  /** What the store was given and has not taken yet. */
+  let open: { readonly draft: Draft; readonly written: Promise<Written> } | undefined;
   /** Steps of which the store, and the disk, have not said that they have them. */
   let unwritten = 0;
   let ahead = 0;
@@ -163,7 +166,6 @@ export function createRun({ deps, state, onCommit, onIdle }: RunParts): Run {
     pumping = true;
     try {
       while (queue.length > 0 && !over) {
-        const open = given?.draft.taken === false ? given : undefined;
         const draft = open?.draft ?? newDraft();
         settle(draft);
         const runsAhead = mayRunAhead(draft);
@@ -193,7 +195,7 @@ export function createRun({ deps, state, onCommit, onIdle }: RunParts): Run {
   /** Takes in what has arrived, and everything that follows from it without waiting. */
   function settle(draft: Draft): void {
     draft.at = isoTime(deps.clock);
-    for (; draft.end === undefined && !isFull(draft); draft.transitions++) {
+    for (; draft.end === undefined && !isFull(draft) && !isLarge(draft); draft.transitions++) {
       const item = queue.shift();
       if (item === undefined) return;
       const applied = "cancel" in item ? cancelNow(draft) : arrived(item, draft);
@@ -256,7 +258,8 @@ export function createRun({ deps, state, onCommit, onIdle }: RunParts): Run {
   /** Nobody is told of it, and all that follows is calls that change nothing. */
   function mayRunAhead(draft: Draft): boolean {
     const { changed, told, durable, end, launches } = draft;
-    if (!changed || told || durable || isFull(draft) || end !== undefined || launches.length === 0) return false;
+    if (!changed || told || durable || end !== undefined || launches.length === 0) return false;
+    if (isFull(draft) || isLarge(draft)) return false;
     return launches.every((effect) => effect.kind === "invoke" && effects.leavesNoTrace(effect));
   }
 
@@ -265,7 +268,7 @@ export function createRun({ deps, state, onCommit, onIdle }: RunParts): Run {
     if (!draft.changed) return Promise.resolve(sync(draft));
     const written = write(draft);
     written.catch(putDown).finally(() => void pump());
-    given = { draft, written };
+    if (!draft.taken) open = { draft, written };
     return written;
   }
 
@@ -283,6 +286,7 @@ export function createRun({ deps, state, onCommit, onIdle }: RunParts): Run {
         await commitInOrder(() => {
           if (made === undefined) {
             draft.taken = true;
+            open = undefined;
             made = commitOf(draft, undefined);
             hold(made.session.core);
           }
@@ -294,6 +298,10 @@ export function createRun({ deps, state, onCommit, onIdle }: RunParts): Run {
         await deps.store.commit(made);
         hold(made.session.core);
       }
+    } catch (thrown) {
+      // Whoever waits for an answer gets this one.
+      for (const acknowledge of draft.acknowledge) acknowledge(Promise.reject(toErgonError(thrown, "engine_failed")));
+      throw thrown;
     } finally {
       unwritten -= draft.steps;
     }
@@ -394,6 +402,10 @@ export function createRun({ deps, state, onCommit, onIdle }: RunParts): Run {
 
 function isFull({ transitions }: Draft): boolean {
   return transitions >= MAX_TRANSITIONS_PER_COMMIT;
+}
+
+function isLarge({ journal }: Draft): boolean {
+  return journal.length >= MAX_JOURNAL_ROWS_PER_COMMIT;
 }
 
 /** In the store; `onDisk` when the disk takes it as well. */

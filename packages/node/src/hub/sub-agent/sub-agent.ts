@@ -287,7 +287,9 @@ export async function openSubAgent(deps: SubAgentDeps): Promise<OwnedSubAgent> {
       wake();
       return true;
     }
-    if (kept.status.state === "awaiting_approval") takeAway(kept).catch((thrown: unknown) => failed(thrown));
+    // It may have been prepared by a process that was killed.
+    if (kept.status.state === "awaiting_approval" || kept.prepared !== undefined)
+      takeAway(kept).catch((thrown: unknown) => failed(thrown));
     change(requestId, { state: "cancelled", message: cancelled.message }, "completion");
     return true;
   }
