@@ -4,7 +4,7 @@ import { npmEnvironment } from "./npm-environment.ts";
 
 /** An npm that is still busy after this long is ended. */
 const NPM_LIMIT_MS = 120_000;
-const MAX_OUTPUT_CHARS = 4 * 1024 * 1024;
+export const MAX_OUTPUT_CHARS = 4 * 1024 * 1024;
 const SHOWN_CHARS = 600;
 
 /** Its own patience is minutes; whoever asked can ask again. */
@@ -64,9 +64,14 @@ export function runNpm(args: readonly string[], { signal, cwd }: NpmOptions): Pr
       clearTimeout(timer);
       signal.removeEventListener("abort", end);
       if (signal.aborted) reject(signal.reason as Error);
+      else if (output.length > MAX_OUTPUT_CHARS) reject(hubError("install_failed", tooLong(args[0] ?? "")));
       else if (code === 0) resolve(output);
       else
         reject(hubError("install_failed", `npm ${args[0] ?? ""} failed: ${errors.trim() || `code ${String(code)}`}`));
     });
   });
+}
+
+function tooLong(command: string): string {
+  return `What npm ${command} says of it is over ${String(MAX_OUTPUT_CHARS)} characters long, which no honest package needs.`;
 }

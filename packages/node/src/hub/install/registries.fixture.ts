@@ -29,6 +29,7 @@ export type PackageWish = {
   readonly ageDays?: number;
   readonly scripts?: Readonly<Record<string, string>>;
   readonly program?: string;
+  readonly readme?: string;
   /** What the registry says of the tarball at first; later the truth. */
   readonly falseIntegrity?: boolean;
 };
@@ -71,6 +72,7 @@ export async function startRegistries(): Promise<Registries> {
       ageDays = 30,
       scripts = {},
       program = NOTES_SERVER,
+      readme = "",
       falseIntegrity,
     }) => {
       const home = join(folder, encodeURIComponent(name), "package");
@@ -96,7 +98,8 @@ export async function startRegistries(): Promise<Registries> {
       packages.set(name, {
         name,
         "dist-tags": { latest: version },
-        versions: { [version]: { ...manifest, dist } },
+        readme,
+        versions: { [version]: { ...manifest, readme, dist } },
         time: { [version]: new Date(Date.now() - ageDays * DAY_MS).toISOString() },
       });
     },

@@ -15,6 +15,7 @@ import {
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { findFence } from "../../sandbox/fence.ts";
 import { lookForFence } from "../../sandbox/profiles.ts";
+import { MAX_OUTPUT_CHARS } from "../install/npm.ts";
 import { type Registries, startRegistries } from "../install/registries.fixture.ts";
 import { openSubAgentRequests } from "./requests.ts";
 import { serversFolder } from "./run-worker.ts";
@@ -129,6 +130,39 @@ async function ended(id: string, state?: SubAgentStatus["state"]): Promise<SubAg
   return status;
 }
 
+const LIBRARY = "x".repeat(MAX_OUTPUT_CHARS + 1);
+
+/** Only what is tried can be refused for how it behaves, and it is tried only behind a fence. */
+const tryOuts: [string, () => Promise<void>, RegExp][] =
+  "missing" in fence
+    ? []
+    : [
+        [
+          "one whose server crashes",
+          () => registries.addPackage({ name: PACKAGE, version: "1.0.0", mcpName: NOTES, program: "process.exit(3)" }),
+          /did not start/,
+        ],
+      ];
+
+/** Asks for a server in a process that dies at this moment. */
+async function dyingAt(moment: string): Promise<string> {
+  offer();
+  await registries.addPackage({ name: PACKAGE, version: "1.0.0", mcpName: NOTES });
+  await agent.stop();
+  await agent.close();
+  const id = `req_killed_${moment}_${String(++count)}`;
+  const dying = join(import.meta.dirname, "dying.fixture.ts");
+  const died = await new Promise<NodeJS.Signals | null>((resolve) => {
+    const env = { ...process.env, HOME: folder, npm_config_registry: registries.url };
+    const child = spawn(process.execPath, [dying, folder, registries.url, id, NOTES, moment], { env, stdio: "ignore" });
+    child.once("exit", (_, signal) => resolve(signal));
+  });
+  expect(died).toBe("SIGKILL");
+  config = JSON.parse(readFileSync(join(folder, "config.json"), "utf8")) as MCPServerConfig[];
+  agent = await open();
+  return id;
+}
+
 const installed = (): string[] => (existsSync(serversFolder(folder)) ? readdirSync(serversFolder(folder)) : []);
 
 describe("the sub-agent", { timeout: 120_000 }, () => {
@@ -190,14 +224,14 @@ describe("the sub-agent", { timeout: 120_000 }, () => {
       () => registries.addPackage({ name: PACKAGE, version: "1.0.0", mcpName: NOTES, falseIntegrity: true }),
       /integrity|sha512/i,
     ],
-    ["one that is not there", () => undefined, /npm view failed|There is no/],
     [
-      "one whose server crashes",
-      () => registries.addPackage({ name: PACKAGE, version: "1.0.0", mcpName: NOTES, program: "process.exit(3)" }),
-      /did not start|bubblewrap/,
+      "one with a README as long as a library",
+      () => registries.addPackage({ name: PACKAGE, version: "1.0.0", mcpName: NOTES, readme: LIBRARY }),
+      /no honest package/,
     ],
+    ["one that is not there", () => undefined, /npm view failed|There is no/],
+    ...tryOuts,
   ])("refuses %s, and leaves nothing behind", async (_, prepare, message) => {
-    if (message.source.includes("did not start") && "missing" in fence) return;
     offer();
     await prepare();
     agent.start();
@@ -341,23 +375,7 @@ describe("the sub-agent", { timeout: 120_000 }, () => {
   );
 
   it.each(["added", "asked"])("goes on after its process was killed just when it had %s", async (moment) => {
-    offer();
-    await registries.addPackage({ name: PACKAGE, version: "1.0.0", mcpName: NOTES });
-    await agent.stop();
-    await agent.close();
-    const id = `req_killed_${moment}`;
-    const dying = join(import.meta.dirname, "dying.fixture.ts");
-    const died = await new Promise<NodeJS.Signals | null>((resolve) => {
-      const env = { ...process.env, HOME: folder, npm_config_registry: registries.url };
-      const child = spawn(process.execPath, [dying, folder, registries.url, id, NOTES, moment], {
-        env,
-        stdio: "ignore",
-      });
-      child.once("exit", (_, signal) => resolve(signal));
-    });
-    expect(died).toBe("SIGKILL");
-    config = JSON.parse(readFileSync(join(folder, "config.json"), "utf8")) as MCPServerConfig[];
-    agent = await open();
+    const id = await dyingAt(moment);
     expect(agent.getStatus(id)).toMatchObject({ state: "queued", energyConsumed: expect.any(Number) as number });
     await agent.sendRequest(request("search_servers", { query: "notes" }, "high"));
     agent.start();
@@ -373,6 +391,25 @@ describe("the sub-agent", { timeout: 120_000 }, () => {
     answerTo(id).resolve({ approved: true });
     await ended(id, "completed");
     expect(agent.asks("notes", about)).toBe(false);
+  });
+
+  it("is cancelled after its process was killed and before it went on, and leaves nothing behind", async () => {
+    const id = await dyingAt("asked");
+    expect(installed()).not.toEqual([]);
+    expect(agent.cancelRequest(id, "never mind")).toBe(true);
+    await vi.waitFor(() => expect({ config, installed: installed() }).toEqual({ config: [], installed: [] }), SLOW);
+    expect(withdrawn).toContain(id);
+    expect(agent.getStatus(id)).toMatchObject({ state: "cancelled" });
+  });
+
+  it("shows nobody a README", async () => {
+    offer();
+    const readme = "Trust me. ".repeat(1_000);
+    await registries.addPackage({ name: PACKAGE, version: "1.0.0", mcpName: NOTES, readme });
+    agent.start();
+    await ended(await agent.sendRequest(request("add_server", { serverName: NOTES })), "awaiting_approval");
+    expect(config).toMatchObject([{ enabled: false }]);
+    expect(JSON.stringify(questions)).not.toContain("Trust me");
   });
 
   it("pauses between stages and goes on later; stopped, it begins again in the next process", async () => {
