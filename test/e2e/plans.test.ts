@@ -212,7 +212,7 @@ describe("a session that waits for a person", () => {
     expect(code).toBe(3);
     expect(out).toMatch(/\nwaiting for you at ask: This text has 12 words\. Pass it on\?\n$/);
     const [, sessionId = ""] = /^session (\S+)/.exec(out) ?? [];
-    expect(err).toContain(`Go on with: ergon resume ${sessionId} --input '…'`);
+    expect(err).toContain(`Go on with: ergon resume ${sessionId} --input '{"pass":…}'`);
     return sessionId;
   };
 
@@ -274,7 +274,7 @@ describe("a session that waits for a person", () => {
       /waiting for you at ask\[0\]\/vote: a, yes or no\?\nwaiting for you at ask\[1\]\/vote: b, yes or no\?\n$/,
     );
     const sessionId = (await sessions())[0]?.sessionId ?? "";
-    expect(err).toContain(`Go on with: ergon resume ${sessionId} --step 'ask[0]/vote' --input '…'`);
+    expect(err).toContain(`Go on with: ergon resume ${sessionId} --step 'ask[0]/vote' --input '{"yes":…}'`);
     const answer = (...args: readonly string[]) =>
       run("resume", sessionId, "--capabilities", WORK, "--input", `{"yes": true}`, "--json", ...args);
     for (const args of [[], ["--step", "vote"]]) {

@@ -12,6 +12,7 @@ import {
 import { FIRST_PRINCIPAL } from "@ergon/node";
 import type { CommandContext } from "../command-context.ts";
 import { EXIT, type ExitCode } from "../exit-codes.ts";
+import { answerForm } from "../output/answer-form.ts";
 import { describeApproval } from "../output/approval-report.ts";
 import { energyBar } from "../output/energy-bar.ts";
 import { printable } from "../output/printable.ts";
@@ -170,9 +171,10 @@ function createTalk({ context, reach, lines, budget, id: given }: TalkParts) {
     await prompt(view.history.at(-1));
   }
 
-  async function putQuestion(sessionId: string, { approvalId, message }: Wait): Promise<void> {
+  async function putQuestion(sessionId: string, wait: Wait): Promise<void> {
+    const { approvalId, message } = wait;
     if (approvalId === undefined) {
-      say(`It needs you: ${printable(message)}\n  ergon resume ${sessionId} --input '…'`);
+      say(`It needs you: ${printable(message)}\n  ergon resume ${sessionId} --input ${answerForm(wait)}`);
       return;
     }
     const approval = await reach(({ approvals }) => approvals.find(approvalId));

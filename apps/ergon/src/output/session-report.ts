@@ -1,5 +1,6 @@
 import { isBlobRef, type Json, type SessionCore, type SessionView } from "@ergon/core";
 import { EXIT, type ExitCode } from "../exit-codes.ts";
+import { answerForm } from "./answer-form.ts";
 import { inLines, oneLine, printable } from "./printable.ts";
 import type { Terminal } from "./terminal.ts";
 
@@ -88,8 +89,9 @@ function howToGoOn({ sessionId, waiting }: SessionCore): readonly string[] {
   return lines;
 }
 
-function exampleAnswer({ kind, error, correction }: SessionCore["waiting"][number]): string {
-  if (kind === "human") return "'…'";
+function exampleAnswer(wait: SessionCore["waiting"][number]): string {
+  const { kind, error, correction } = wait;
+  if (kind === "human") return answerForm(wait);
   if (correction?.accepted === false) return `'{"action":"accept"}'   (or refuse, retry, skip, abort)`;
   const decision = `'{"action":"retry"}'   (or skip, or abort)`;
   if (error?.code !== "outcome_unknown") return decision;

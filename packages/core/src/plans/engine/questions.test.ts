@@ -63,7 +63,7 @@ describe("a question of a tool", () => {
     add("once", asksFor(name));
     await begun();
     const answer = world.engine.resume({ ...at, ...(input === undefined ? {} : { input }) });
-    await expect(answer).rejects.toMatchObject({ code: "resume_input_invalid" });
+    await expect(answer).rejects.toMatchObject({ code: "resume_input_invalid", message: /: an object with "name"\.$/ });
     expect((await world.engine.readSession(at)).core.waiting).toHaveLength(1);
     expect(seen).toHaveLength(1);
   });

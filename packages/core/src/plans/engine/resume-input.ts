@@ -1,13 +1,16 @@
 import { z } from "zod";
 import { planError } from "../../errors/plan.ts";
 import { INLINE_LIMIT_BYTES } from "../../schema/blob.ts";
-import { Json } from "../../schema/json.ts";
+import { Json, type JsonSchema } from "../../schema/json.ts";
 import type { PlanStep } from "../../schema/plan.ts";
 import type { OpenWait } from "../../schema/session.ts";
 import { compileJsonSchema } from "../../tools/json-schema/compile.ts";
 import type { Visit } from "../frames.ts";
 import type { Completion } from "../transition.ts";
 import type { PlacedWait } from "./waits.ts";
+
+/** More names than these would be no help. */
+const MAX_FIELDS_NAMED = 8;
 
 /**
  * How a person answers a failed step. `happened` is the result, where the outcome was unknown and they know it; `accept`
@@ -70,9 +73,18 @@ async function humanInput(step: PlanStep, { frame }: Visit, input: Json | undefi
   const validate = await compileJsonSchema(inputSchema);
   const checked = validate(input ?? null);
   if (checked.ok) return checked.value as Json;
-  throw planError("resume_input_invalid", `The answer to step "${step.id}" does not fit what it asks for.`, {
-    details: { issues: checked.issues },
-  });
+  const wanted = `The answer to step "${step.id}" does not fit what it asks for${fieldsOf(inputSchema)}.`;
+  throw planError("resume_input_invalid", wanted, { details: { issues: checked.issues } });
+}
+
+/** A bare value is the most frequent mistake: where fields are asked for, they are named. */
+function fieldsOf(schema: JsonSchema): string {
+  const required: unknown = typeof schema === "object" ? schema["required"] : undefined;
+  if (!Array.isArray(required) || required.length === 0) return "";
+  return `: an object with ${required
+    .slice(0, MAX_FIELDS_NAMED)
+    .map((name) => JSON.stringify(name))
+    .join(", ")}`;
 }
 
 type Reviewed = Pick<Extract<Completion, { kind: "reviewed" }>, "kind" | "accepted">;
