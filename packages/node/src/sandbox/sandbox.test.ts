@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createSystemClock, silentLogger } from "@ergon/core";
+import { createSystemClock, type Sandbox, silentLogger } from "@ergon/core";
 import { sandboxContract } from "@ergon/core/testing";
 import { afterAll, describe, expect, it } from "vitest";
 import { createLocalSandbox, type LocalSandboxOptions } from "./local-sandbox.ts";
@@ -18,16 +18,13 @@ function local(options: Partial<LocalSandboxOptions> = {}) {
   return createLocalSandbox({ bundle, cacheFolder, clock, ...options });
 }
 
+const served = (sandbox: Sandbox) =>
+  serveSandbox({ sandbox, token: "t", host: "127.0.0.1", port: 0, logger: silentLogger });
+
 // First of all: what it makes here, the others start from.
 describe("the first python of a data folder", { timeout: 180_000 }, () => {
   it("says to whoever waits that it is being prepared, also through the service", async () => {
-    const server = await serveSandbox({
-      sandbox: local(),
-      token: "t",
-      host: "127.0.0.1",
-      port: 0,
-      logger: silentLogger,
-    });
+    const server = await served(local());
     const sandbox = createRemoteSandbox({ url: server.url, token: "t" });
     let preparing = 0;
     const call = (language: "python" | "javascript") =>
@@ -48,7 +45,7 @@ describe("the first python of a data folder", { timeout: 180_000 }, () => {
 sandboxContract("in child processes", async () => ({ sandbox: local() }));
 
 sandboxContract("through the service", async () => {
-  const server = await serveSandbox({ sandbox: local(), token: "t", host: "127.0.0.1", port: 0, logger: silentLogger });
+  const server = await served(local());
   return { sandbox: { ...createRemoteSandbox({ url: server.url, token: "t" }), close: server.close } };
 });
 
@@ -124,20 +121,14 @@ describe("the service's door", { timeout: 120_000 }, () => {
     ["a body that is no JSON", { authorization: "Bearer t" }, 422],
   ])("refuses %s", async (_, headers, status) => {
     const sandbox = local();
-    const server = await serveSandbox({ sandbox, token: "t", host: "127.0.0.1", port: 0, logger: silentLogger });
+    const server = await served(sandbox);
     const response = await fetch(`${server.url}/execute`, { method: "POST", headers, body: "{" });
     expect(response.status).toBe(status);
     await server.close();
   });
 
   it("says what is wrong when nobody listens, and when the token is wrong", async () => {
-    const server = await serveSandbox({
-      sandbox: local(),
-      token: "t",
-      host: "127.0.0.1",
-      port: 0,
-      logger: silentLogger,
-    });
+    const server = await served(local());
     const call = (token: string) => createRemoteSandbox({ url: server.url, token }).profiles();
     await expect(call("other")).rejects.toMatchObject({ code: "sandbox_unavailable", message: /ERGON_SANDBOX_TOKEN/ });
     await server.close();
