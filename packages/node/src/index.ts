@@ -62,6 +62,8 @@ export {
   TokenInfo,
   TokenName,
 } from "./tokens/token-book.ts";
+export { createLineReader } from "./mcp/line-reader.ts";
+export { isPlainMessage } from "./mcp/plain-message.ts";
 export { openKnownEras } from "./hub/known-eras.ts";
 export { openFileLoginStore } from "./hub/auth/file-login-store.ts";
 export { logIn } from "./hub/auth/log-in.ts";

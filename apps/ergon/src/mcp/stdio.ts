@@ -1,14 +1,12 @@
-import { serveStdio, StdioServerTransport } from "@modelcontextprotocol/server/stdio";
-import { type ClientCapabilities, isInitializeRequest } from "@modelcontextprotocol/server";
-import type { Readable, Writable } from "node:stream";
-import { gatheredOutput } from "./gathered-output.ts";
+import { serveStdio } from "@modelcontextprotocol/server/stdio";
+import {
+  type ClientCapabilities,
+  type InitializeRequest,
+  isInitializeRequest,
+  type JSONRPCMessage,
+} from "@modelcontextprotocol/server";
 import type { McpHost } from "./mcp-host.ts";
-import { watchMessages } from "./watch-messages.ts";
-
-/** Messages on the pipe may not be longer; the connection ends at one that is. */
-const MAX_MESSAGE_BYTES = 10 * 1024 * 1024;
-
-export type StdioStreams = { readonly input: Readable; readonly output: Writable };
+import { createStdioTransport, type StdioStreams } from "./stdio-transport.ts";
 
 /** Serves MCP over a pipe, in the era that the client opens with, until the pipe ends or the signal aborts. */
 export async function serveMcpOnStdio(
@@ -18,11 +16,8 @@ export async function serveMcpOnStdio(
   let said: ClientCapabilities | undefined;
   // Whoever starts a process of ours could as well type the command that approves.
   const mayApprove = (): boolean => true;
-  const pipe = new StdioServerTransport(streams.input, gatheredOutput(streams.output), {
-    maxBufferSize: MAX_MESSAGE_BYTES,
-  });
-  const { transport, closed } = watchMessages(pipe, (message) => {
-    if (isInitializeRequest(message)) said = message.params.capabilities;
+  const transport = createStdioTransport(streams, (message) => {
+    if (isOpening(message)) said = message.params.capabilities;
   });
   const connection = serveStdio(
     ({ era }) => host.serverFor({ owner, era, stays: true, capabilities: () => said, mayApprove }),
@@ -34,6 +29,11 @@ export async function serveMcpOnStdio(
   const stop = (): void => void connection.close();
   signal.addEventListener("abort", stop, { once: true });
   if (signal.aborted) stop();
-  await closed;
+  await transport.closed;
   await connection.close();
+}
+
+/** Its name is looked at first: the schema is asked of every message else, which takes longer than reading it. */
+function isOpening(message: JSONRPCMessage): message is JSONRPCMessage & InitializeRequest {
+  return "method" in message && message.method === "initialize" && isInitializeRequest(message);
 }

@@ -3,7 +3,6 @@
  */
 import type {
   Client,
-  JSONRPCMessage,
   PriorDiscovery,
   StreamableHTTPClientTransportOptions,
   Transport,
@@ -93,7 +92,7 @@ async function attempt(sdk: Sdk, options: ConnectionOptions, era: ServerEra | un
     const command = address.access === undefined ? address : await fencedCommand(address, address.access);
     const server = await startServerProcess(command, options.guard);
     server.stderr.setEncoding("utf8").on("data", (text: string) => options.log.add(text));
-    const transport = createPipeTransport(server, messageParser(sdk));
+    const transport = createPipeTransport(server, sdk.parseJSONRPCMessage);
     // A server that hangs at its start answers nobody, and is not waited for.
     signal.addEventListener("abort", () => void server.end(), { once: true });
     let howItEnded: string | undefined;
@@ -130,11 +129,6 @@ async function attempt(sdk: Sdk, options: ConnectionOptions, era: ServerEra | un
     const transport = new (oldTransport(sdk))(new URL(url), { requestInit, fetch });
     return greet(sdk, { ...options, timeoutMs }, { transport, era: "legacy", whyClosed });
   }
-}
-
-/** Nearly all that a server sends are results; trying the other kinds of message first takes most of the time. */
-function messageParser(sdk: Sdk): (value: unknown) => JSONRPCMessage {
-  return (value) => (sdk.isJSONRPCResultResponse(value) ? value : sdk.parseJSONRPCMessage(value));
 }
 
 const CLOSED = "its connection was closed";

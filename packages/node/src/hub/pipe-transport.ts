@@ -1,4 +1,6 @@
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
+import { createLineReader } from "../mcp/line-reader.ts";
+import { isPlainMessage } from "../mcp/plain-message.ts";
 import type { ServerProcess } from "./server-process.ts";
 
 /** A longer line is no message that anybody waits for. */
@@ -11,18 +13,20 @@ export const MAX_BAD_LINES = 100;
  * itself, and only that one process.
  */
 export function createPipeTransport(server: ServerProcess, parse: (value: unknown) => JSONRPCMessage): PipeTransport {
-  let rest: Buffer[] = [];
-  let restBytes = 0;
   let badLines = 0;
   let isClosed = false;
-  let isGivenUp = false;
+  const lines = createLineReader({
+    maxBytes: MAX_FRAME_BYTES,
+    onLine: takeLine,
+    onTooLong: () => giveUp(`It sent a message of more than ${String(MAX_FRAME_BYTES)} bytes.`),
+  });
 
   const transport: PipeTransport = {
     // By these two the SDK knows a pipe from a web address.
     pid: server.pid,
     stderr: null,
     start: () => {
-      server.stdout.on("data", take);
+      server.stdout.on("data", lines.take);
       server.stdout.on("error", (error: Error) => transport.onerror?.(error));
       // A program may be gone while a child of it still holds its output: what counts is the program.
       void server.ended.then(closed);
@@ -46,32 +50,16 @@ export function createPipeTransport(server: ServerProcess, parse: (value: unknow
   function closed(): void {
     if (isClosed) return;
     isClosed = true;
-    server.stdout.off("data", take);
-    rest = [];
+    server.stdout.off("data", lines.take);
+    lines.end();
     transport.onclose?.();
   }
 
-  function take(chunk: Buffer): void {
-    let from = 0;
-    for (let end = chunk.indexOf(NEWLINE); end >= 0 && !isClosed && !isGivenUp; end = chunk.indexOf(NEWLINE, from)) {
-      rest.push(chunk.subarray(from, end));
-      const line = rest.length === 1 ? (rest[0] ?? chunk) : Buffer.concat(rest);
-      rest = [];
-      restBytes = 0;
-      from = end + 1;
-      takeLine(line.toString("utf8"));
-    }
-    if (from >= chunk.length || isGivenUp) return;
-    rest.push(chunk.subarray(from));
-    restBytes += chunk.length - from;
-    if (restBytes > MAX_FRAME_BYTES) giveUp(`It sent a message of more than ${String(MAX_FRAME_BYTES)} bytes.`);
-  }
-
   function takeLine(line: string): void {
-    if (line.trim() === "") return;
     let message: JSONRPCMessage;
     try {
-      message = parse(JSON.parse(line));
+      const value: unknown = JSON.parse(line);
+      message = isPlainMessage(value) ? value : parse(value);
     } catch (cause) {
       badLines += 1;
       transport.onerror?.(new Error("It sent a line that is no message of the protocol.", { cause }));
@@ -82,16 +70,12 @@ export function createPipeTransport(server: ServerProcess, parse: (value: unknow
   }
 
   function giveUp(reason: string): void {
-    rest = [];
-    restBytes = 0;
     // What else it has sent is not looked at.
-    isGivenUp = true;
-    server.stdout.off("data", take);
+    lines.end();
+    server.stdout.off("data", lines.take);
     transport.onerror?.(new Error(reason));
     void transport.close();
   }
 }
 
 export type PipeTransport = Transport & { readonly pid: number; readonly stderr: null };
-
-const NEWLINE = 0x0a;

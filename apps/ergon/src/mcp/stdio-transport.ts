@@ -1,0 +1,111 @@
+import type { Readable, Writable } from "node:stream";
+import { createLineReader, isPlainMessage } from "@ergon/node";
+import {
+  type JSONRPCMessage,
+  parseJSONRPCMessage,
+  serializeMessage,
+  type Transport,
+} from "@modelcontextprotocol/server";
+
+/** Messages on the pipe may not be longer; the connection ends at one that is. */
+export const MAX_MESSAGE_BYTES = 10 * 1024 * 1024;
+
+export type StdioStreams = { readonly input: Readable; readonly output: Writable };
+
+/**
+ * The protocol over our own pipes, one JSON document a line. Answers that come in one turn of the event loop go out in
+ * one write: a pipe costs a system call for each, and a busy client's come many at a time. `look` sees what comes in.
+ */
+export function createStdioTransport(
+  { input, output }: StdioStreams,
+  look: (message: JSONRPCMessage) => void,
+): StdioTransport {
+  const { promise: closed, resolve } = Promise.withResolvers<void>();
+  let gathered = "";
+  let isClosed = false;
+
+  const transport: StdioTransport = {
+    closed,
+    start: () => {
+      input.on("data", lines.take).on("error", failed).once("end", close).once("close", close);
+      output.on("error", broken);
+      if (input.readableEnded || input.destroyed) setImmediate(close);
+      return Promise.resolve();
+    },
+    send: (message) => {
+      if (isClosed) return Promise.reject(new Error("The pipe is closed."));
+      if (gathered === "") setImmediate(flush);
+      gathered += serializeMessage(message);
+      return output.writableNeedDrain ? drained() : WRITTEN;
+    },
+    close: () => {
+      close();
+      return WRITTEN;
+    },
+  };
+  const lines = createLineReader({
+    maxBytes: MAX_MESSAGE_BYTES,
+    onLine: takeLine,
+    onTooLong: () => {
+      failed(new Error(`A message was longer than ${String(MAX_MESSAGE_BYTES)} bytes.`));
+      close();
+    },
+  });
+  return transport;
+
+  function takeLine(line: string): void {
+    let message: JSONRPCMessage;
+    try {
+      const value: unknown = JSON.parse(line);
+      message = isPlainMessage(value) ? value : parseJSONRPCMessage(value);
+    } catch (cause) {
+      failed(new Error("A line was no message of the protocol.", { cause }));
+      return;
+    }
+    look(message);
+    transport.onmessage?.(message);
+  }
+
+  function flush(): void {
+    const text = gathered;
+    gathered = "";
+    if (text !== "" && output.writable) output.write(text);
+  }
+
+  function drained(): Promise<void> {
+    return new Promise((done) => {
+      const go = (): void => {
+        output.off("drain", go).off("close", go).off("error", go);
+        done();
+      };
+      output.on("drain", go).on("close", go).on("error", go);
+    });
+  }
+
+  function failed(error: Error): void {
+    transport.onerror?.(error);
+  }
+
+  /** Stays where it is when all is over: a write may fail late. */
+  function broken(error: Error): void {
+    if (isClosed) return;
+    failed(error);
+    close();
+  }
+
+  function close(): void {
+    if (isClosed) return;
+    isClosed = true;
+    lines.end();
+    input.off("data", lines.take).off("error", failed).off("end", close).off("close", close);
+    input.pause();
+    flush();
+    transport.onclose?.();
+    resolve();
+  }
+}
+
+/** `closed` resolves when it is, whoever closed it. */
+export type StdioTransport = Transport & { readonly closed: Promise<void> };
+
+const WRITTEN = Promise.resolve();
