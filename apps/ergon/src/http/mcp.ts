@@ -37,13 +37,12 @@ export function addMcp(app: FastifyInstance, { host, door, clock, logger }: McpD
       if (request.method === "GET") asker.becomeStream();
       reply.hijack();
       const { raw } = reply;
-      for (const [name, value] of Object.entries(SECURITY_HEADERS)) raw.setHeader(name, value);
-      raw.setHeader("x-request-id", request.id);
+      const headers = { ...SECURITY_HEADERS, "x-request-id": request.id };
       try {
         const gone = asker.dismissed();
         const { principal, owner } = asker;
         const mayApprove = principal.scope === "person" && !principal.local;
-        await handle({ owner, mayApprove, body: request.body, request: request.raw, response: raw, gone });
+        await handle({ owner, mayApprove, body: request.body, request: request.raw, response: raw, headers, gone });
       } catch (error) {
         if (raw.headersSent) {
           logger.error({ requestId: request.id, error }, "An MCP answer broke.");

@@ -1,6 +1,8 @@
 import {
   CLIENT_CAPABILITIES_META_KEY,
   type ClientCapabilities,
+  type InitializeRequest,
+  isInitializeRequest,
   type ServerContext,
 } from "@modelcontextprotocol/server";
 
@@ -18,4 +20,10 @@ export function canShowForms(capabilities: ClientCapabilities | undefined): bool
   const elicitation = capabilities?.elicitation;
   if (elicitation === undefined) return false;
   return Object.keys(elicitation).length === 0 || elicitation.form !== undefined;
+}
+
+/** Whether a client of the older era begins with this. Asking a schema of every message takes longer than reading it. */
+export function isOpening(message: unknown): message is InitializeRequest {
+  const isNamed = typeof message === "object" && message !== null && "method" in message;
+  return isNamed && message.method === "initialize" && isInitializeRequest(message);
 }

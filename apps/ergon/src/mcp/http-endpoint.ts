@@ -4,9 +4,9 @@
  */
 import type { Clock } from "@ergon/core";
 import {
+  classifyInboundRequest,
   createMcpHandler,
   InMemoryServerEventBus,
-  isLegacyRequest,
   type McpHttpHandler,
   type ServerEventBus,
 } from "@modelcontextprotocol/server";
@@ -56,18 +56,30 @@ export function createMcpEndpoint(host: McpHost, clock: Clock): McpEndpoint {
 
   return {
     handle: async ({ owner, mayApprove, body, ...given }) => {
-      const ended = new Promise<void>((resolve) => given.response.once("close", () => resolve()));
-      await exchange(given, async (web) => {
-        if (await isLegacyRequest(web, body))
-          return await legacy.handle(web, { owner, mayApprove, parsedBody: body, ended });
-        return await modernFor(owner, mayApprove).fetch(web, { parsedBody: body });
-      });
+      if (isLegacy(given.request, body)) await legacy.handle(given, { owner, mayApprove, body });
+      else await exchange(given, (web) => modernFor(owner, mayApprove).fetch(web, { parsedBody: body }));
     },
     close: async () => {
       for (const { stop } of modern.values()) stop();
       await Promise.all([legacy.close(), ...[...modern.values()].map(({ handler }) => handler.close())]);
     },
   };
+}
+
+function isLegacy({ method = "GET", headers }: Exchange["request"], body: unknown): boolean {
+  if (method !== "POST" || body === undefined) return true;
+  const { kind } = classifyInboundRequest({
+    httpMethod: method,
+    body,
+    ...said("protocolVersionHeader", headers["mcp-protocol-version"]),
+    ...said("mcpMethodHeader", headers["mcp-method"]),
+    ...said("mcpNameHeader", headers["mcp-name"]),
+  });
+  return kind === "legacy";
+}
+
+function said(name: string, header: string | readonly string[] | undefined): Readonly<Record<string, string>> {
+  return header === undefined ? {} : { [name]: String(header) };
 }
 
 function publish(bus: ServerEventBus, owner: string, change: McpChange): void {

@@ -1,85 +1,84 @@
 import { createSystemClock, silentLogger } from "@ergon/core";
 import { afterEach, describe, expect, it } from "vitest";
 import { createMcpChanges } from "./changes.ts";
+import { INITIALIZE, type LegacyDoor, openLegacyDoor, post } from "./legacy-door.fixture.ts";
 import { createLegacySessions, type LegacyBounds, type LegacySessions } from "./legacy-sessions.ts";
 import { createMcpHost } from "./mcp-host.ts";
 
-const never = new Promise<void>(() => undefined);
-const opened: LegacySessions[] = [];
+const opened: { close: () => Promise<void> }[] = [];
 afterEach(async () => {
-  for (const sessions of opened.splice(0)) await sessions.close();
+  for (const one of opened.splice(0)) await one.close();
 });
 
 describe("sessions of the older era", () => {
   it("are bounded per principal: the one that was silent longest goes, of that principal alone", async () => {
-    const sessions = make({ perOwner: 2 });
-    const theirs = await begin(sessions, "bob");
-    const [first, second] = [await begin(sessions, "ada"), await begin(sessions, "ada")];
-    expect(await isThere(sessions, "ada", first)).toBe(true);
-    const third = await begin(sessions, "ada");
-    expect(await isThere(sessions, "ada", second)).toBe(false);
-    for (const id of [first, third]) expect(await isThere(sessions, "ada", id)).toBe(true);
-    expect(await isThere(sessions, "bob", theirs)).toBe(true);
+    const { door } = await make({ perOwner: 2 });
+    const theirs = await begin(door, "bob");
+    const [first, second] = [await begin(door, "ada"), await begin(door, "ada")];
+    expect(await isThere(door, "ada", first)).toBe(true);
+    const third = await begin(door, "ada");
+    expect(await isThere(door, "ada", second)).toBe(false);
+    for (const id of [first, third]) expect(await isThere(door, "ada", id)).toBe(true);
+    expect(await isThere(door, "bob", theirs)).toBe(true);
   });
 
   it("are bounded in all", async () => {
-    const sessions = make({ inAll: 2 });
-    const first = await begin(sessions, "ada");
-    await begin(sessions, "bob");
-    await begin(sessions, "cleo");
+    const { door, sessions } = await make({ inAll: 2 });
+    const first = await begin(door, "ada");
+    await begin(door, "bob");
+    await begin(door, "cleo");
     expect(sessions.count()).toBe(2);
-    expect(await isThere(sessions, "ada", first)).toBe(false);
+    expect(await isThere(door, "ada", first)).toBe(false);
   });
 
   it("are not closed while they are at work: then the new one is refused", async () => {
-    const sessions = make({ perOwner: 1 });
-    const first = await begin(sessions, "ada", never);
-    await expect(begin(sessions, "ada")).rejects.toMatchObject({ code: "too_many_requests" });
-    expect(await isThere(sessions, "ada", first)).toBe(true);
+    const { door } = await make({ perOwner: 1 });
+    const first = await begin(door, "ada");
+    const leave = new AbortController();
+    await fetch(door.url, {
+      headers: { owner: "ada", "mcp-session-id": first, accept: "text/event-stream" },
+      signal: leave.signal,
+    });
+    const refused = await post(door.url, INITIALIZE, { owner: "ada" });
+    expect(await refused.json()).toMatchObject({ code: "too_many_requests" });
+    expect(await isThere(door, "ada", first)).toBe(true);
+    leave.abort();
   });
 
   it("leave nothing behind when their opening is refused", async () => {
-    const sessions = make({});
-    const refused = await sessions.handle(request({ accept: "text/html" }), {
-      owner: "ada",
-      parsedBody: INITIALIZE,
-      ended: Promise.resolve(),
-    });
+    const { door, sessions } = await make({});
+    const refused = await post(door.url, INITIALIZE, { owner: "ada", accept: "text/html" });
     expect(refused.status).toBe(406);
     expect(sessions.count()).toBe(0);
   });
+
+  it("are begun with initialize and with nothing else, and are nobody's that are not there", async () => {
+    const { door } = await make({});
+    const ping = { jsonrpc: "2.0", id: 1, method: "ping" };
+    expect((await post(door.url, ping)).status).toBe(400);
+    expect((await post(door.url, ping, { "mcp-session-id": "none" })).status).toBe(404);
+  });
 });
 
-const INITIALIZE = {
-  jsonrpc: "2.0",
-  id: 0,
-  method: "initialize",
-  params: { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "test", version: "1" } },
-};
-
-function make(bounds: LegacyBounds): LegacySessions {
+async function make(bounds: LegacyBounds): Promise<{ door: LegacyDoor; sessions: LegacySessions }> {
   const deps = { surfaces: [], changes: createMcpChanges(), logger: silentLogger, debug: false };
-  const sessions = createLegacySessions(
-    createMcpHost({ name: "test", version: "0", ...deps }),
-    createSystemClock(),
-    bounds,
+  const host = createMcpHost({ name: "test", version: "0", ...deps });
+  const sessions = createLegacySessions(host, createSystemClock(), bounds);
+  const door = await openLegacyDoor((exchange, body) =>
+    sessions.handle(exchange, { owner: String(exchange.request.headers["owner"]), body }),
   );
-  opened.push(sessions);
-  return sessions;
+  opened.push(sessions, door);
+  return { door, sessions };
 }
 
-function request(headers: Record<string, string>): Request {
-  const always = { accept: "application/json, text/event-stream", "content-type": "application/json" };
-  return new Request("http://localhost/mcp", { method: "POST", headers: { ...always, ...headers } });
-}
-
-async function begin(sessions: LegacySessions, owner: string, ended = Promise.resolve()): Promise<string> {
-  const response = await sessions.handle(request({}), { owner, parsedBody: INITIALIZE, ended });
+async function begin({ url }: LegacyDoor, owner: string): Promise<string> {
+  const response = await post(url, INITIALIZE, { owner });
+  await response.text();
   return response.headers.get("mcp-session-id") ?? "";
 }
 
-async function isThere(sessions: LegacySessions, owner: string, id: string): Promise<boolean> {
-  const parsedBody = { jsonrpc: "2.0", id: 1, method: "ping" };
-  const options = { owner, parsedBody, ended: Promise.resolve() };
-  return (await sessions.handle(request({ "mcp-session-id": id }), options)).status === 200;
+async function isThere({ url }: LegacyDoor, owner: string, id: string): Promise<boolean> {
+  const response = await post(url, { jsonrpc: "2.0", id: 1, method: "ping" }, { owner, "mcp-session-id": id });
+  await response.text();
+  return response.status === 200;
 }

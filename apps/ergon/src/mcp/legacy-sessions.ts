@@ -8,13 +8,11 @@
  */
 import { randomUUID } from "node:crypto";
 import { accessError, type Clock } from "@ergon/core";
-import {
-  type ClientCapabilities,
-  isInitializeRequest,
-  type McpServer,
-  WebStandardStreamableHTTPServerTransport,
-} from "@modelcontextprotocol/server";
+import type { ClientCapabilities, McpServer } from "@modelcontextprotocol/server";
+import { isOpening } from "./client-features.ts";
 import type { McpHost } from "./mcp-host.ts";
+import { createSessionTransport, NOT_FOUND, refuse, type SessionTransport } from "./session-transport.ts";
+import type { Exchange } from "./web-exchange.ts";
 
 const MAX_SESSIONS_PER_OWNER = 1_000;
 const MAX_SESSIONS = 10_000;
@@ -24,7 +22,7 @@ const SWEEP_MS = 60_000;
 type LegacySession = {
   readonly id: string;
   readonly owner: string;
-  readonly transport: WebStandardStreamableHTTPServerTransport;
+  readonly transport: SessionTransport;
   readonly product: McpServer;
   /** As the token of its latest request says. */
   mayApprove: boolean;
@@ -33,16 +31,10 @@ type LegacySession = {
 };
 
 export type LegacySessions = {
-  /** `ended` resolves when the answer is out, streams included. */
   readonly handle: (
-    request: Request,
-    options: {
-      readonly owner: string;
-      readonly mayApprove?: boolean;
-      readonly parsedBody: unknown;
-      readonly ended: Promise<void>;
-    },
-  ) => Promise<Response>;
+    exchange: Exchange,
+    options: { readonly owner: string; readonly mayApprove?: boolean; readonly body: unknown },
+  ) => Promise<void>;
   readonly count: () => number;
   readonly close: () => Promise<void>;
 };
@@ -84,18 +76,20 @@ export function createLegacySessions(host: McpHost, clock: Clock, bounds: Legacy
   async function open(owner: string, body: unknown): Promise<LegacySession> {
     makeRoom(owner);
     let said: ClientCapabilities | undefined;
-    if (isInitializeRequest(body)) said = body.params.capabilities;
+    if (isOpening(body)) said = body.params.capabilities;
     const id = randomUUID();
     const mayApprove = (): boolean => sessions.get(id)?.mayApprove === true;
     const product = host.serverFor({ owner, era: "legacy", stays: true, capabilities: () => said, mayApprove });
-    const transport = new WebStandardStreamableHTTPServerTransport({
-      sessionIdGenerator: () => id,
-      onsessionclosed: () => void sessions.delete(id),
-    });
+    const transport = createSessionTransport(id, () => void sessions.delete(id));
     await product.connect(transport);
     const session = { id, owner, transport, product, mayApprove: false, heardMs: clock.monotonic(), open: 0 };
     sessions.set(id, session);
     return session;
+  }
+
+  async function opened(owner: string, body: unknown): Promise<LegacySession | undefined> {
+    const isOne = Array.isArray(body) ? body.some(isOpening) : isOpening(body);
+    return isOne ? await open(owner, body) : undefined;
   }
 
   function find(id: string, owner: string): LegacySession | undefined {
@@ -108,20 +102,22 @@ export function createLegacySessions(host: McpHost, clock: Clock, bounds: Legacy
   }
 
   return {
-    handle: async (request, { owner, mayApprove = false, parsedBody, ended }) => {
-      const id = request.headers.get("mcp-session-id");
-      const session =
-        id === null ? (isOpening(parsedBody) ? await open(owner, parsedBody) : undefined) : find(id, owner);
-      if (session === undefined) return id === null ? NO_SESSION() : UNKNOWN_SESSION();
+    handle: async (exchange, { owner, mayApprove = false, body }) => {
+      const given = exchange.request.headers["mcp-session-id"];
+      const id = given === undefined ? undefined : String(given);
+      const session = id === undefined ? await opened(owner, body) : find(id, owner);
+      if (session === undefined) {
+        refuse(exchange, id === undefined ? NO_SESSION : NOT_FOUND);
+        return;
+      }
       session.mayApprove = mayApprove;
       session.open += 1;
-      void ended.finally(() => {
+      exchange.response.once("close", () => {
         session.open -= 1;
       });
-      const response = await session.transport.handleRequest(request, { parsedBody });
+      const isTaken = session.transport.handle(exchange, body);
       // An opening that was refused leaves nothing behind.
-      if (id === null && !response.ok) end(session);
-      return response;
+      if (id === undefined && !isTaken) end(session);
     },
     count: () => sessions.size,
     close: async () => {
@@ -133,13 +129,8 @@ export function createLegacySessions(host: McpHost, clock: Clock, bounds: Legacy
   };
 }
 
-function isOpening(body: unknown): boolean {
-  return isInitializeRequest(body) || (Array.isArray(body) && body.some(isInitializeRequest));
-}
-
-function refusal(status: number, code: number, message: string): Response {
-  return Response.json({ jsonrpc: "2.0", id: null, error: { code, message } }, { status });
-}
-
-const NO_SESSION = (): Response => refusal(400, -32_000, "Bad Request: begin with initialize, or send Mcp-Session-Id.");
-const UNKNOWN_SESSION = (): Response => refusal(404, -32_001, "Session not found");
+const NO_SESSION = {
+  status: 400,
+  code: -32_000,
+  message: "Bad Request: begin with initialize, or send Mcp-Session-Id.",
+};

@@ -1,10 +1,6 @@
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
-import {
-  type ClientCapabilities,
-  type InitializeRequest,
-  isInitializeRequest,
-  type JSONRPCMessage,
-} from "@modelcontextprotocol/server";
+import type { ClientCapabilities } from "@modelcontextprotocol/server";
+import { isOpening } from "./client-features.ts";
 import type { McpHost } from "./mcp-host.ts";
 import { createStdioTransport, type StdioStreams } from "./stdio-transport.ts";
 
@@ -31,9 +27,4 @@ export async function serveMcpOnStdio(
   if (signal.aborted) stop();
   await transport.closed;
   await connection.close();
-}
-
-/** Its name is looked at first: the schema is asked of every message else, which takes longer than reading it. */
-function isOpening(message: JSONRPCMessage): message is JSONRPCMessage & InitializeRequest {
-  return "method" in message && message.method === "initialize" && isInitializeRequest(message);
 }

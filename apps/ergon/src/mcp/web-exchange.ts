@@ -1,19 +1,19 @@
 import { once } from "node:events";
-import type { IncomingMessage, ServerResponse } from "node:http";
+import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from "node:http";
 
 /**
  * One HTTP exchange in the form of web standards, which the SDK speaks. The body is not in it: it was read and checked
  * at the door, and goes its own way as what it was parsed to.
  */
 export async function exchange(
-  { request, response, gone }: Exchange,
+  { request, response, headers: given, gone }: Exchange,
   serve: (request: Request) => Promise<Response>,
 ): Promise<void> {
   // A write that meets a closing connection; `gone` is what tells.
   response.on("error", () => undefined);
   const answer = await serve(webRequest(request, gone));
   if (response.writableEnded || response.destroyed) return;
-  const headers = Object.fromEntries(answer.headers);
+  const headers = { ...given, ...Object.fromEntries(answer.headers) };
   const isStream = answer.headers.get("content-type")?.startsWith("text/event-stream") === true;
   if (answer.body !== null && isStream) {
     response.writeHead(answer.status, headers);
@@ -27,6 +27,8 @@ export async function exchange(
 export type Exchange = {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
+  /** What every answer of ours says. */
+  readonly headers: OutgoingHttpHeaders;
   /** Aborts when nobody waits for the answer any more, or nobody may. */
   readonly gone: AbortSignal;
 };
