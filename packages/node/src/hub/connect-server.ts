@@ -2,8 +2,11 @@
  * One connection to one server, made once. Which server is wanted, and when to try again, is its caller's to know.
  */
 import type {
+  CallToolRequestParams,
+  CallToolResult,
   Client,
   PriorDiscovery,
+  RequestOptions,
   StreamableHTTPClientTransportOptions,
   Transport,
 } from "@modelcontextprotocol/client";
@@ -17,6 +20,7 @@ import { takeBareResults } from "./bare-results.ts";
 import type { ServerEra } from "./known-eras.ts";
 import { keepListening } from "./keep-listening.ts";
 import { createPipeTransport } from "./pipe-transport.ts";
+import { resultSchema } from "./plain-result.ts";
 import type { Elicit } from "./questions.ts";
 import type { Sample } from "./sampling.ts";
 import { sameOriginFetch } from "./same-origin-fetch.ts";
@@ -47,6 +51,7 @@ export type ConnectionOptions = {
 
 export type ServerLink = {
   readonly client: Client;
+  readonly callTool: (params: CallToolRequestParams, options: RequestOptions) => Promise<CallToolResult>;
   readonly era: ServerEra;
   readonly version: string | undefined;
   /** Why the connection is over. */
@@ -207,7 +212,14 @@ async function greet(
     const onAnyChanged = () => LISTS.forEach((list) => options.onListChanged(list));
     void keepListening(client, { onAnyChanged, over: over.signal });
   }
-  return { client, era: spoken, version: client.getServerVersion()?.version, closed, close: () => client.close() };
+  const schema = resultSchema(sdk.specTypeSchemas.CallToolResult);
+  // What the SDK's own does beside asking is about headers, which pipes have not, and output schemas, which are the gate's.
+  const callTool: ServerLink["callTool"] =
+    options.address.kind === "command"
+      ? (params, given) => client.request({ method: "tools/call", params }, schema, given)
+      : (params, given) => client.callTool(params, given);
+  const version = client.getServerVersion()?.version;
+  return { client, callTool, era: spoken, version, closed, close: () => client.close() };
 }
 
 /** Over HTTP whoever does not know a question says so. */

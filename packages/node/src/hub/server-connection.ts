@@ -66,7 +66,6 @@ export function createServerConnection(deps: ServerConnectionDeps): McpConnectio
   const slots = createCallSlots(`The server "${serverId}"`, SERVER_SLOTS);
   const questions = createQuestions({ serverId, note: log.add, present: deps.elicit });
   const { model } = deps;
-  const isPipe = deps.address.kind === "command";
   const sampling =
     "refusal" in model ? undefined : createSampling({ serverId, model, redact: deps.redact, note: log.add });
   const errors: string[] = [];
@@ -288,7 +287,7 @@ export function createServerConnection(deps: ServerConnectionDeps): McpConnectio
     }
   }
 
-  async function send({ client }: ServerLink, request: Request): Promise<McpResult> {
+  async function send({ callTool }: ServerLink, request: Request): Promise<McpResult> {
     const { name, args, signal, timeoutMs, answers, onProgress } = request;
     try {
       const call = async (): Promise<McpResult> => {
@@ -302,10 +301,7 @@ export function createServerConnection(deps: ServerConnectionDeps): McpConnectio
             ? {}
             : { onprogress: (progress) => onProgress(deps.redactValue(progressUpdate(progress))) }),
         };
-        // What `callTool` does beside asking is about headers, which pipes have not, and output schemas, which are the gate's.
-        const result = isPipe
-          ? await client.request({ method: "tools/call", params }, options)
-          : await client.callTool(params, options);
+        const result = await callTool(params, options);
         return deps.redactValue({ ...result, isError: result.isError === true });
       };
       return await questions.during(answers, sampling === undefined ? call : () => sampling.during(call));
