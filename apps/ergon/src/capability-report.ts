@@ -1,5 +1,5 @@
 import type { ToolRegistry } from "@ergon/core";
-import type { CapabilityProblem, LoadedPlans } from "@ergon/node";
+import type { CapabilityProblem } from "@ergon/node";
 
 /** What the capability folders gave, and what is wrong with them. */
 export type Capabilities = {
@@ -9,10 +9,10 @@ export type Capabilities = {
   readonly problems: readonly CapabilityProblem[];
 };
 
-export type FolderReport = {
-  readonly folder: string;
-  readonly source: "builtin" | "named";
+/** A folder of capabilities: the packs that come with Ergon, or one that the user named. */
+export type CapabilityPlace = { readonly folder: string; readonly source: "builtin" | "named" };
+
+export type FolderReport = CapabilityPlace & {
   readonly tools: number;
   readonly problems: readonly CapabilityProblem[];
-  readonly plans: () => Promise<LoadedPlans>;
 };

@@ -28,6 +28,7 @@ import {
 } from "@ergon/node";
 import type { App } from "./app.ts";
 import { createAsking } from "./asking.ts";
+import type { CapabilityPlace } from "./capability-report.ts";
 import { chooseModels } from "./choose-models.ts";
 import { dataRootsFor } from "./data-roots.ts";
 import { once } from "./once.ts";
@@ -64,7 +65,7 @@ export function compose({ flags, home, version }: ComposeOptions): App {
   const asking = createAsking(settings, clock);
   const gate = createToolGate({ registry, clock, logger, costs, sandbox, dataRoots, policy: asking.policy });
   const models = chooseModels(values, clock);
-  registry.register(createFinalizeSummary({ model: models.model }));
+  registry.add(createFinalizeSummary({ model: models.model }));
 
   const { packs, shared, schema } = locate(home);
   const supabase = () =>
@@ -76,11 +77,14 @@ export function compose({ flags, home, version }: ComposeOptions): App {
       ...hostedSupabase(values),
     });
 
+  // Ours first: neither a tool nor a plan of a user can take the name of one of ours.
+  const named = values.capabilities.map((folder) => ({ folder, source: "named" as const }));
+  const places: readonly CapabilityPlace[] = [{ folder: packs, source: "builtin" }, ...named];
   const capabilities = once(async () => {
     const { loadCapabilities } = await import("./load-capabilities.ts");
-    return loadCapabilities({ registry, named: values.capabilities, packs, shared });
+    return loadCapabilities({ registry, places, shared });
   });
-  const plans = once(async () => (await import("./plan-shelf.ts")).gatherPlans(await capabilities()));
+  const plans = once(async () => (await import("./plan-shelf.ts")).gatherPlans(places));
   const servers = { path: values.mcpConfig, isNamed: isNamed(settings, "mcpConfig") };
   let workplace: Workplace | undefined;
 

@@ -3,6 +3,7 @@ import { type SandboxProfile, toErgonError } from "@ergon/core";
 import { limitedAccessMissing } from "@ergon/node";
 import type { App } from "./app.ts";
 import { describeProblem } from "./output/note-problems.ts";
+import { plansIn } from "./plan-shelf.ts";
 
 export type Diagnosis = {
   readonly ok: boolean;
@@ -37,9 +38,9 @@ export type FolderDiagnosis = {
 export async function diagnose(app: App, version: string): Promise<Diagnosis> {
   const [loaded, data] = await Promise.all([app.capabilities(), app.inspectData()]);
   const capabilities = await Promise.all(
-    loaded.folders.map(async ({ folder, source, tools, problems, plans }): Promise<FolderDiagnosis> => {
-      const found = await plans();
-      return { folder, source, tools, plans: found.plans.length, problems: [...problems, ...found.problems] };
+    loaded.folders.map(async (report): Promise<FolderDiagnosis> => {
+      const found = await plansIn(report);
+      return { ...report, plans: found.plans.length, problems: [...report.problems, ...found.problems] };
     }),
   );
   const sandbox = await lookAtSandbox(app);

@@ -1,40 +1,39 @@
 import { toErgonError, type Tool, type ToolRegistry } from "@ergon/core";
 import {
-  type CapabilityFolder,
   type CapabilityProblem,
   installModuleHooks,
   loadFolder,
   loadPack,
+  type LoadOptions,
   type SharedModules,
 } from "@ergon/node";
-import type { Capabilities, FolderReport } from "./capability-report.ts";
+import type { Capabilities, CapabilityPlace, FolderReport } from "./capability-report.ts";
 
 export type CapabilitySources = {
   readonly registry: ToolRegistry;
-  /** The packs that come with Ergon. */
-  readonly packs: string;
-  /** Folders that the user named. */
-  readonly named: readonly string[];
+  readonly places: readonly CapabilityPlace[];
   readonly shared: SharedModules;
 };
 
-/** Loads every folder into the registry, ours first: a user's tool cannot take the name of one of ours. */
-export async function loadCapabilities({ registry, packs, named, shared }: CapabilitySources): Promise<Capabilities> {
+/** Loads the tools and actions of every place into the registry. */
+export async function loadCapabilities({ registry, places, shared }: CapabilitySources): Promise<Capabilities> {
   const hooks = installModuleHooks(shared);
-  const folders = [report("builtin", await loadPack(packs, { hooks }), registry)];
-  for (const folder of named) folders.push(report("named", await loadFolder(folder, { hooks }), registry));
+  const folders: FolderReport[] = [];
+  for (const place of places) folders.push(await load(place, registry, { hooks }));
   return { registry, folders, problems: folders.flatMap(({ problems }) => problems) };
 }
 
-function report(source: FolderReport["source"], loaded: CapabilityFolder, registry: ToolRegistry): FolderReport {
-  const refused = loaded.tools.flatMap((tool) => register(tool, registry));
+async function load(place: CapabilityPlace, registry: ToolRegistry, options: LoadOptions): Promise<FolderReport> {
+  const { folder, source } = place;
+  const loaded = await (source === "builtin" ? loadPack : loadFolder)(folder, options);
+  const refused = loaded.tools.flatMap((tool) => add(tool, registry));
   const problems = [...loaded.problems, ...refused];
-  return { folder: loaded.folder, source, tools: loaded.tools.length - refused.length, problems, plans: loaded.plans };
+  return { ...place, tools: loaded.tools.length - refused.length, problems };
 }
 
-function register(tool: Tool, registry: ToolRegistry): CapabilityProblem[] {
+function add(tool: Tool, registry: ToolRegistry): CapabilityProblem[] {
   try {
-    registry.register(tool);
+    registry.add(tool);
     return [];
   } catch (thrown) {
     const { code, message } = toErgonError(thrown, "capability_broken");

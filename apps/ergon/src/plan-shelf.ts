@@ -1,6 +1,6 @@
 import type { PlanLookup } from "@ergon/core";
-import type { CapabilityProblem, LoadedPlan } from "@ergon/node";
-import type { Capabilities } from "./capability-report.ts";
+import { type CapabilityProblem, folderPlans, type LoadedPlan, type LoadedPlans, packPlans } from "@ergon/node";
+import type { CapabilityPlace } from "./capability-report.ts";
 
 export type PlanBooks = PlanLookup & {
   readonly all: readonly LoadedPlan[];
@@ -9,9 +9,9 @@ export type PlanBooks = PlanLookup & {
   readonly reload?: () => Promise<boolean>;
 };
 
-/** The plans of all capability folders, ours first: a user's plan cannot take the name of one of ours. */
-export async function gatherPlans({ folders }: Capabilities): Promise<PlanBooks> {
-  let shelf = await readShelf(folders);
+/** The plans of all places; what stands in an earlier one keeps its name. No tool is loaded for them. */
+export async function gatherPlans(places: readonly CapabilityPlace[]): Promise<PlanBooks> {
+  let shelf = await readShelf(places);
   return {
     get: (planId) => shelf.byId.get(planId)?.plan,
     ids: () => [...shelf.byId.keys()],
@@ -22,7 +22,7 @@ export async function gatherPlans({ folders }: Capabilities): Promise<PlanBooks>
       return shelf.problems;
     },
     reload: async () => {
-      const next = await readShelf(folders);
+      const next = await readShelf(places);
       const isSame = JSON.stringify(next.all) === JSON.stringify(shelf.all);
       if (!isSame) shelf = next;
       return !isSame;
@@ -32,11 +32,16 @@ export async function gatherPlans({ folders }: Capabilities): Promise<PlanBooks>
 
 type Shelf = Pick<PlanBooks, "all" | "problems"> & { readonly byId: ReadonlyMap<string, LoadedPlan> };
 
-async function readShelf(folders: Capabilities["folders"]): Promise<Shelf> {
+/** As they are now: they may have come or gone since they were last read. */
+export function plansIn({ folder, source }: CapabilityPlace): Promise<LoadedPlans> {
+  return source === "builtin" ? packPlans(folder) : folderPlans(folder);
+}
+
+async function readShelf(places: readonly CapabilityPlace[]): Promise<Shelf> {
   const byId = new Map<string, LoadedPlan>();
   const problems: CapabilityProblem[] = [];
-  for (const folder of folders) {
-    const loaded = await folder.plans();
+  for (const place of places) {
+    const loaded = await plansIn(place);
     problems.push(...loaded.problems);
     for (const plan of loaded.plans) {
       const earlier = byId.get(plan.id);

@@ -12,8 +12,8 @@ export type {
 } from "./config/resolved-setting.ts";
 export { type SettingGroup, type SettingName, SETTINGS, type SettingValues } from "./config/settings-table.ts";
 export { type CapabilityFolder, loadFolder, type LoadOptions } from "./loader/load-folder.ts";
-export { type LoadedPlan, type LoadedPlans, loadPlans, readPlanDocument } from "./loader/load-plans.ts";
-export { CapabilityManifest, describeCapabilities, loadPack, MANIFEST_FILE } from "./loader/manifest.ts";
+export { folderPlans, type LoadedPlan, type LoadedPlans, readPlanDocument } from "./loader/load-plans.ts";
+export { CapabilityManifest, describeCapabilities, loadPack, MANIFEST_FILE, packPlans } from "./loader/manifest.ts";
 export { installModuleHooks, type ModuleHooks, type SharedModules } from "./loader/module-hooks.ts";
 export { type CapabilityFile, type CapabilityProblem, type FolderScan, scanFolder } from "./loader/scan-folder.ts";
 export { createPinoLogger, type LogLevel, type PinoLoggerOptions } from "./log/pino-logger.ts";

@@ -52,7 +52,11 @@ export class ToolRegistry {
   register<S extends z.ZodObject>(action: MCPActionV2<S>, from?: Provenance): Tool;
   register(form: ToolForm, from?: Provenance): Tool;
   register(form: unknown, from: Provenance = {}): Tool {
-    const tool = adaptTool(form, { ...from, schemas: this.#schemas });
+    return this.add(adaptTool(form, { ...from, schemas: this.#schemas }));
+  }
+
+  /** Takes in a tool that an adapter made: its form was checked then, and is not looked at again. */
+  add(tool: Tool): Tool {
     for (const name of [tool.id, ...(tool.aliases ?? [])]) {
       const earlier = this.get(name);
       if (earlier !== undefined) throw duplicate(name, earlier, tool);

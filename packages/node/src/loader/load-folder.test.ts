@@ -75,8 +75,9 @@ describe("a folder with good and broken files", () => {
     const broken = Object.fromEntries(Object.entries(BROKEN).map(([file, [source]]) => [file, source]));
     write("mixed", { ...GOOD, ...broken, "a.plan.json": JSON.stringify(PLAN) });
     ({ tools, problems, plans } = run<{ tools: typeof tools; problems: typeof problems; plans: typeof plans }>(`
-      const { tools, problems, plans } = await loadFolder(folder + "/mixed", { hooks, loadTimeoutMs: 1000 });
-      answer({ tools, problems, plans: (await plans()).plans.map(({ id }) => id) });`));
+      const { tools, problems } = await loadFolder(folder + "/mixed", { hooks, loadTimeoutMs: 1000 });
+      const { plans } = await folderPlans(folder + "/mixed");
+      answer({ tools, problems, plans: plans.map(({ id }) => id) });`));
   }, 30_000);
 
   it("gives every good tool, action and plan", () => {
@@ -116,11 +117,12 @@ describe("a pack with a manifest", () => {
 
   it("lists its tools without loading them, and loads one at its first call", () => {
     const report = run(`
-      const { tools, plans } = await loadPack(folder + "/pack", { hooks });
+      const { plans } = await packPlans(folder + "/pack");
+      const { tools } = await loadPack(folder + "/pack", { hooks });
       const before = globalThis.isLoaded ?? false;
       const body = await tools[1].body();
       const output = await body.run({ args: { a: 1 }, context: {}, infrastructure: {} }, {});
-      answer({ tools, before, after: globalThis.isLoaded, output, plans: (await plans()).plans.map(({ id }) => id) });`);
+      answer({ tools, plans, before, after: globalThis.isLoaded, output });`);
     expect(report).toMatchObject({
       tools: [
         { id: "doing", origin: "action", effects: "once", source: join(folder, "pack/doing/action.js") },
@@ -129,8 +131,16 @@ describe("a pack with a manifest", () => {
       before: false,
       after: true,
       output: { args: { a: 1 } },
-      plans: ["p"],
+      plans: [{ id: "p", file: join(folder, "pack/sub/a.plan.json"), plan: PLAN }],
     });
+  });
+
+  it("is refused when its manifest is of another version", () => {
+    write("old", { [MANIFEST_FILE]: JSON.stringify({ version: 1, tools: [], plans: [] }) });
+    const message = run(
+      `answer(await packPlans(folder + "/old").then(() => "read", ({ code, message }) => code + " " + message));`,
+    );
+    expect(message).toMatch(/^capability_broken .*manifest\.json: It has the version 1, not 2\.$/s);
   });
 
   it("is not described when anything in it is broken or there twice", () => {
@@ -159,7 +169,8 @@ function run<T = unknown>(code: string): T {
   const script = `
     import { installModuleHooks } from "./module-hooks.ts";
     import { loadFolder } from "./load-folder.ts";
-    import { describeCapabilities, loadPack } from "./manifest.ts";
+    import { folderPlans } from "./load-plans.ts";
+    import { describeCapabilities, loadPack, packPlans } from "./manifest.ts";
     const folder = ${JSON.stringify(folder)};
     const hooks = installModuleHooks({ zod: import.meta.resolve("zod"), "@ergon/core": import.meta.resolve("@ergon/core") });
     const answer = (value) => { console.log(JSON.stringify(value)); process.exit(0); };

@@ -1,6 +1,5 @@
 import type { Tool } from "@ergon/core";
 import { importModule, LOAD_TIMEOUT_MS } from "./import-module.ts";
-import { type LoadedPlans, loadPlans } from "./load-plans.ts";
 import type { ModuleHooks } from "./module-hooks.ts";
 import { type CapabilityProblem, scanFolder } from "./scan-folder.ts";
 import { type CodeKind, toolFromModule, type ToolOrProblem } from "./tool-from-module.ts";
@@ -13,7 +12,6 @@ export type CapabilityFolder = {
   readonly tools: readonly Tool[];
   /** Of the folder and its code; the plans' own come with the plans. */
   readonly problems: readonly CapabilityProblem[];
-  readonly plans: () => Promise<LoadedPlans>;
 };
 
 export type LoadOptions = { readonly hooks: ModuleHooks; readonly loadTimeoutMs?: number };
@@ -28,8 +26,6 @@ export async function loadFolder(folder: string, options: LoadOptions): Promise<
     folder,
     tools: loaded.flatMap((one) => ("tool" in one ? [one.tool] : [])),
     problems: [...problems, ...loaded.flatMap((one) => ("problem" in one ? [one.problem] : []))],
-    // Looked for anew: plans may have come or gone since.
-    plans: async () => loadPlans((await scanFolder(folder)).files),
   };
 }
 

@@ -1,7 +1,7 @@
 import { readFile, stat } from "node:fs/promises";
 import { AgenticPlan, jsonProblem, pointerTo } from "@ergon/core";
 import { parseJsonDocument } from "../config/json-document.ts";
-import type { CapabilityFile, CapabilityProblem } from "./scan-folder.ts";
+import { type CapabilityFile, type CapabilityProblem, scanFolder } from "./scan-folder.ts";
 
 export const MAX_PLAN_BYTES = 16 * 1024 * 1024;
 export const MAX_YAML_BYTES = 2 * 1024 * 1024;
@@ -10,6 +10,11 @@ const MAX_YAML_ALIASES = 100;
 
 export type LoadedPlan = { readonly id: string; readonly file: string; readonly plan: AgenticPlan };
 export type LoadedPlans = { readonly plans: readonly LoadedPlan[]; readonly problems: readonly CapabilityProblem[] };
+
+/** The plans that are in a folder now; of its code nothing is loaded. */
+export async function folderPlans(folder: string): Promise<LoadedPlans> {
+  return loadPlans((await scanFolder(folder)).files);
+}
 
 /** Reads and parses plan files. Whether a plan can run is preflight's question; here it is only known by its form. */
 export async function loadPlans(files: readonly CapabilityFile[]): Promise<LoadedPlans> {

@@ -1,14 +1,16 @@
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join, relative, sep } from "node:path";
-import { registryError, type Tool, type ToolBody, ToolSummary } from "@ergon/core";
+import { AgenticPlan, registryError, type Tool, type ToolBody, ToolSummary } from "@ergon/core";
 import { z } from "zod";
 import { type CapabilityFolder, loadFolder, type LoadOptions, loadTool } from "./load-folder.ts";
-import { loadPlans } from "./load-plans.ts";
+import { folderPlans, type LoadedPlans } from "./load-plans.ts";
 import { installModuleHooks } from "./module-hooks.ts";
 import { scanFolder } from "./scan-folder.ts";
 
 export const MANIFEST_FILE = "manifest.json";
+
+const VERSION = 2;
 
 const ManifestTool = ToolSummary.omit({ estimatedEnergyUnits: true }).extend({
   kind: z.enum(["tool", "action"]),
@@ -25,9 +27,9 @@ type ManifestTool = z.infer<typeof ManifestTool>;
 
 /** What is known of a pack without loading its code: made at build, beside the built files. */
 export const CapabilityManifest = z.object({
-  version: z.literal(1),
+  version: z.literal(VERSION),
   tools: z.array(ManifestTool),
-  plans: z.array(z.string()),
+  plans: z.array(z.object({ file: z.string(), plan: AgenticPlan })),
 });
 export type CapabilityManifest = z.infer<typeof CapabilityManifest>;
 
@@ -37,7 +39,7 @@ export async function describeCapabilities(folder: string): Promise<CapabilityMa
   try {
     const { root, files } = await scanFolder(folder);
     const loaded = await loadFolder(root, { hooks });
-    const plans = await loaded.plans();
+    const plans = await folderPlans(root);
     const broken = [...loaded.problems, ...plans.problems, ...duplicates(loaded.tools)];
     if (broken.length > 0) throw brokenPack(folder, broken);
     const inFolder = (file: string) => relative(root, file).split(sep).join("/");
@@ -47,9 +49,9 @@ export async function describeCapabilities(folder: string): Promise<CapabilityMa
       return { ...tool, kind: kinds.get(source) === "action" ? "action" : "tool", file: inFolder(source) };
     };
     const manifest = {
-      version: 1,
+      version: VERSION,
       tools: loaded.tools.map(describe),
-      plans: plans.plans.map(({ file }) => inFolder(file)),
+      plans: plans.plans.map(({ file, plan }) => ({ file: inFolder(file), plan })),
     };
     return CapabilityManifest.parse(manifest);
   } finally {
@@ -59,17 +61,29 @@ export async function describeCapabilities(folder: string): Promise<CapabilityMa
 
 /** Loads a pack that came with Ergon: by its manifest where it was built, else like any folder. */
 export async function loadPack(folder: string, options: LoadOptions): Promise<CapabilityFolder> {
+  const manifest = await readManifest(folder);
+  if (manifest === undefined) return loadFolder(folder, options);
+  const tools = manifest.tools.map((tool) => toolFromManifest(folder, tool, options.loadTimeoutMs));
+  return { folder, tools, problems: [] };
+}
+
+/** The plans of a pack that came with Ergon, found the same way. */
+export async function packPlans(folder: string): Promise<LoadedPlans> {
+  const manifest = await readManifest(folder);
+  if (manifest === undefined) return folderPlans(folder);
+  const plans = manifest.plans.map(({ file, plan }) => ({ id: plan.planId, file: join(folder, file), plan }));
+  return { plans, problems: [] };
+}
+
+/** Not checked again: the build that wrote it checked it, and lies in the same folder as the code that reads it. */
+async function readManifest(folder: string): Promise<CapabilityManifest | undefined> {
   const file = join(folder, MANIFEST_FILE);
-  if (!existsSync(file)) return loadFolder(folder, options);
-  const parsed = CapabilityManifest.safeParse(JSON.parse(await readFile(file, "utf8")));
-  if (!parsed.success) throw brokenPack(folder, [{ file, reason: z.prettifyError(parsed.error) }]);
-  const { tools, plans } = parsed.data;
-  return {
-    folder,
-    tools: tools.map((tool) => toolFromManifest(folder, tool, options.loadTimeoutMs)),
-    problems: [],
-    plans: async () => loadPlans(plans.map((plan) => ({ kind: "plan", file: join(folder, plan) }))),
-  };
+  if (!existsSync(file)) return undefined;
+  const manifest = JSON.parse(await readFile(file, "utf8")) as CapabilityManifest;
+  if (manifest.version === VERSION) return manifest;
+  throw brokenPack(folder, [
+    { file, reason: `It has the version ${String(manifest.version)}, not ${String(VERSION)}.` },
+  ]);
 }
 
 function toolFromManifest(folder: string, entry: ManifestTool, timeoutMs: number | undefined): Tool {
