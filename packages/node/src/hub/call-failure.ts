@@ -1,11 +1,11 @@
-import { ProtocolError, SdkError, SdkErrorCode, SdkHttpError } from "@modelcontextprotocol/client";
 import { hubError, type ErgonError } from "@ergon/core";
 import { ownError } from "./connect-server.ts";
 
 type Where = { readonly serverId: string; readonly redact: (text: string) => string };
 
 /** What became of a call that the SDK says has failed: refused, not sent, or nobody knows. */
-export function callFailure(thrown: unknown, { serverId, redact }: Where): ErgonError {
+export async function callFailure(thrown: unknown, { serverId, redact }: Where): Promise<ErgonError> {
+  const { ProtocolError, SdkError, SdkErrorCode, SdkHttpError } = await import("@modelcontextprotocol/client");
   const own = ownError(thrown);
   if (own !== undefined) return own;
   const reason = redact(thrown instanceof Error ? thrown.message : "it did not say why");

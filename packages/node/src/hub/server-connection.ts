@@ -263,7 +263,7 @@ export function createServerConnection(deps: ServerConnectionDeps): McpConnectio
           return deps.redactValue(await askServer(client, question, options));
         } catch (thrown) {
           if (signal?.aborted === true || isErgonError(thrown)) throw thrown;
-          throw callFailure(thrown, { serverId, redact: deps.redact });
+          throw await callFailure(thrown, { serverId, redact: deps.redact });
         }
       }),
   };
@@ -307,7 +307,7 @@ export function createServerConnection(deps: ServerConnectionDeps): McpConnectio
       return await questions.during(answers, sampling === undefined ? call : () => sampling.during(call));
     } catch (thrown) {
       if (signal?.aborted === true) throw thrown;
-      throw callFailure(thrown, { serverId, redact: deps.redact });
+      throw await callFailure(thrown, { serverId, redact: deps.redact });
     }
   }
 }
