@@ -9,6 +9,8 @@ import {
   ElicitRequestSchema,
   PromptListChangedNotificationSchema,
   ResourceListChangedNotificationSchema,
+  ResourceUpdatedNotificationSchema,
+  ToolListChangedNotificationSchema,
 } from "@modelcontextprotocol/sdk/types.js";
 import { DOORS, plainEnvironment } from "./ergon.ts";
 
@@ -29,7 +31,8 @@ export type Connected = {
   readonly read: (uri: string) => Promise<readonly Record<string, unknown>[]>;
   readonly prompts: () => Promise<readonly string[]>;
   readonly prompt: (name: string, args: Record<string, string>) => Promise<unknown>;
-  /** Lists that the server said have changed. */
+  readonly subscribe: (uri: string) => Promise<void>;
+  /** Lists and resources that the server said have changed. */
   readonly changed: ReadonlySet<string>;
   readonly close: () => Promise<void>;
 };
@@ -56,8 +59,10 @@ async function connectFirst(target: Target, answer?: Answerer): Promise<Connecte
   const changed = new Set<string>();
   client.setNotificationHandler(ResourceListChangedNotificationSchema, () => void changed.add("resources"));
   client.setNotificationHandler(PromptListChangedNotificationSchema, () => void changed.add("prompts"));
+  client.setNotificationHandler(ToolListChangedNotificationSchema, () => void changed.add("tools"));
+  client.setNotificationHandler(ResourceUpdatedNotificationSchema, ({ params }) => void changed.add(params.uri));
   await client.connect(transport);
-  return connected(client, changed);
+  return connected(client, changed, async (uri) => void (await client.subscribeResource({ uri })));
 }
 
 async function connectSecond(
@@ -68,7 +73,7 @@ async function connectSecond(
   const capabilities = answer === undefined ? {} : { elicitation: { form: {} } };
   const changed = new Set<string>();
   const listens = (list: string) => ({ autoRefresh: false, onChanged: () => void changed.add(list) });
-  const listChanged = { resources: listens("resources"), prompts: listens("prompts") };
+  const listChanged = { tools: listens("tools"), resources: listens("resources"), prompts: listens("prompts") };
   const client = new Client(INFO, { capabilities, versionNegotiation: { mode }, listChanged });
   if (answer !== undefined) {
     client.setRequestHandler("elicitation/create", async ({ params }) => ({ ...(await answer(params.message)) }));
@@ -77,12 +82,21 @@ async function connectSecond(
     target.kind === "stdio"
       ? new StdioClientTransport(commandOf(target))
       : new StreamableHTTPClientTransport(new URL("/mcp", target.url), { requestInit: { headers: headersOf(target) } });
+  client.setNotificationHandler("notifications/resources/updated", ({ params }) => void changed.add(params.uri));
   await client.connect(transport);
-  return connected(client, changed);
+  return connected(client, changed, async (uri) => {
+    if (mode === "legacy") await client.subscribeResource({ uri });
+    else await client.listen({ resourceSubscriptions: [uri] });
+  });
 }
 
-function connected(client: Client | FirstClient, changed: ReadonlySet<string>): Connected {
+function connected(
+  client: Client | FirstClient,
+  changed: ReadonlySet<string>,
+  subscribe: Connected["subscribe"],
+): Connected {
   return {
+    subscribe,
     // Listed first: a client that knows the output schemas checks every answer against them.
     tools: async () => (await client.listTools()).tools.map(({ name }) => name),
     call: async (name, args) => calledOf(await client.callTool({ name, arguments: args })),

@@ -6,7 +6,7 @@ import { StreamableHTTPClientTransport as FirstHttp } from "@modelcontextprotoco
 import { ResourceUpdatedNotificationSchema } from "@modelcontextprotocol/sdk/types.js";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { temporaryFolder } from "./ergon.ts";
-import { headersOf } from "./mcp-clients.ts";
+import { CLIENTS, headersOf } from "./mcp-clients.ts";
 import { serveFolder, type ServedFolder } from "./served.ts";
 
 const PATIENCE_MS = 60_000;
@@ -64,6 +64,28 @@ describe("a served folder that MCP clients watch", { timeout: PATIENCE_MS }, () 
       await client.callTool({ name: "cancel_session", arguments: { sessionId } });
       await expect.poll(() => updates.includes(uri), { timeout: 30_000 }).toBe(true);
       await subscription.close();
+    } finally {
+      await client.close();
+    }
+  });
+
+  it.each(
+    ["alone", "beside a server"].flatMap((where) => Object.keys(CLIENTS).map((client) => [client, where] as const)),
+  )("tells %s over stdio, %s, of what it subscribed to", async (name, where) => {
+    const connect = CLIENTS[name as keyof typeof CLIENTS];
+    const data = join(folder.path, where === "alone" ? `alone-${name.replaceAll(/\W/g, "")}` : "data");
+    const client = await connect({ kind: "stdio", data, cwd: folder.path });
+    try {
+      const begun = await client.call("initialize_refinement_loop", { loop_type: "plan" });
+      const id = String(begun.structured["id"]);
+      await client.subscribe(`ergon://loops/${id}`);
+      // What happens before somebody follows is not told: the other side may be a process away.
+      const decide = () => client.call("decide_loop_next_action", { loop_id: id, current_score: 10 });
+      const isTold = async (): Promise<boolean> => {
+        await decide();
+        return client.changed.has(`ergon://loops/${id}`);
+      };
+      await expect.poll(isTold, { timeout: 30_000 }).toBe(true);
     } finally {
       await client.close();
     }

@@ -397,6 +397,22 @@ describe("the hub of a server", { timeout: 120_000 }, () => {
     },
   );
 
+  it("tells MCP clients on stdio, beside the process that has the servers, of tools that come", async () => {
+    writeServers({ ...hostile("one", "fine"), autoApprove: true });
+    await serve();
+    const args = ["--gateway", "--mcp-config", config()];
+    const client = await CLIENTS["SDK v1"]({ kind: "stdio", data: data(), args, cwd: folder.path });
+    try {
+      expect(await client.tools()).toContain("one_echo");
+      const { command, args: words } = hostile("two", "fine");
+      await ask("POST", "/servers", { id: "two", command, args: words });
+      await expect.poll(() => client.changed.has("tools"), { timeout: 30_000, interval: 20 }).toBe(true);
+      await expect.poll(() => client.tools(), { timeout: 30_000 }).toContain("two_echo");
+    } finally {
+      await client.close();
+    }
+  });
+
   /** What a published server has beside its tools, as one of its own would show it. */
   async function readsThrough(client: Connected, way: string): Promise<void> {
     const prefix = "ergon://servers/everything/";

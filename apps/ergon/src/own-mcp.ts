@@ -1,4 +1,5 @@
 import type { ServerOffer, StoredEvent, ToolRegistry } from "@ergon/core";
+import { changedResources } from "./mcp/changed-resources.ts";
 import type { HostParts } from "./mcp/compose-host.ts";
 import type { McpHost } from "./mcp/mcp-host.ts";
 import type { McpWorkplace, Reach } from "./mcp/reach.ts";
@@ -25,7 +26,7 @@ export function ownMcp(given: OwnMcpParts): () => Promise<McpHost> {
     ]);
     const changes = createMcpChanges((announce) =>
       watchEvents((events) => {
-        for (const { owner, uri } of resourcesIn(events)) announce(owner, uri);
+        for (const { owner, uri } of changedResources(events)) announce(owner, uri);
       }),
     );
     onPlans?.(() => announcePlans(changes));
@@ -37,15 +38,4 @@ export function ownMcp(given: OwnMcpParts): () => Promise<McpHost> {
       : [];
     return composeMcpHost({ ...parts, changes, reach, more });
   });
-}
-
-/** Each once, however many events of a commit concern it. */
-function resourcesIn(events: readonly StoredEvent[]): Iterable<{ readonly owner: string; readonly uri: string }> {
-  const found = new Map<string, { readonly owner: string; readonly uri: string }>();
-  for (const { owner, sessionId, type, data } of events) {
-    const loopId = type === "loop-decided" ? data["loopId"] : undefined;
-    const uri = typeof loopId === "string" ? `ergon://loops/${loopId}` : `ergon://sessions/${sessionId ?? ""}`;
-    if (loopId !== undefined || sessionId !== undefined) found.set(`${owner}\0${uri}`, { owner, uri });
-  }
-  return found.values();
 }

@@ -1,11 +1,13 @@
 import { randomBytes } from "node:crypto";
 import { createIds, createSystemClock, type ServerOffer, usageError } from "@ergon/core";
-import { TokenName } from "@ergon/node";
+import { FIRST_PRINCIPAL, TokenName } from "@ergon/node";
 import type { CommandContext } from "../command-context.ts";
 import { EXIT, type ExitCode } from "../exit-codes.ts";
 import type { App } from "../app.ts";
+import { changedResources } from "../mcp/changed-resources.ts";
 import { announcePlans, createMcpChanges } from "../mcp/changes.ts";
 import { composeMcpHost } from "../mcp/compose-host.ts";
+import { type Follow, followThrough } from "../mcp/follow-through.ts";
 import { type GatewayDeps, gatewaySurface } from "../mcp/gateway.ts";
 import type { McpSurface } from "../mcp/surface.ts";
 import { reachThroughOwner } from "../mcp/reach-through-owner.ts";
@@ -26,13 +28,22 @@ export async function serveMcp(
     const { settings, logger } = app;
     const plans = await app.plans();
     const ids = createIds({ clock: createSystemClock() });
-    const changes = createMcpChanges();
     const listeners = new Set<(offer: ServerOffer) => void>();
+    const { promise: entered, resolve: haveEntered } = Promise.withResolvers<void>();
     const { reach, enterSoon } = reachThroughOwner(app, ({ onOffers }) => {
       onOffers((offer) => listeners.forEach((listener) => listener(offer)));
+      haveEntered();
     });
+    const follow = followThrough({ reach, entered, logger });
+    const changes = createMcpChanges((announce) =>
+      follow(owner, (event) => {
+        for (const { uri } of changedResources([event])) announce(owner, uri);
+      }),
+    );
     const more =
-      gateway === true ? [await gatewayOf(app, { reach, changes, onOffers: listeners.add.bind(listeners) })] : [];
+      gateway === true
+        ? [await gatewayOf(app, follow, { reach, changes, onOffers: listeners.add.bind(listeners) })]
+        : [];
     const host = composeMcpHost({ values: settings.values, version, plans, ids, logger, reach, changes, more });
     enterSoon();
     const watching = watchPlans({ folders: settings.values.capabilities, plans, logger });
@@ -49,10 +60,19 @@ export async function serveMcp(
   }
 }
 
-async function gatewayOf(app: App, parts: Pick<GatewayDeps, "reach" | "changes" | "onOffers">): Promise<McpSurface> {
+async function gatewayOf(
+  app: App,
+  follow: Follow,
+  parts: Pick<GatewayDeps, "reach" | "changes" | "onOffers">,
+): Promise<McpSurface> {
   const { registry } = await app.capabilities();
-  // Heard only where the servers are ours; else the owner is asked at each list.
-  const onChange = (listener: () => void) => registry.onChange(listener);
+  const onChange = (listener: () => void): void => {
+    registry.onChange(listener);
+    // Where the servers are another process's, its events tell of them.
+    follow(FIRST_PRINCIPAL, ({ type }) => {
+      if (type === "tools-changed" || type === "server-changed") listener();
+    });
+  };
   return gatewaySurface({ ...parts, logger: app.logger, onChange });
 }
 

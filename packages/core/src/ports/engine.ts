@@ -94,6 +94,7 @@ export type ListSessions = {
 export type FollowEvents = {
   readonly owner: string;
   readonly sessionId?: string;
-  readonly afterSeq: number;
+  /** "now": only what comes from now on. */
+  readonly afterSeq: number | "now";
   readonly signal: AbortSignal;
 };

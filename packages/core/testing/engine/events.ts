@@ -56,6 +56,28 @@ export function eventRules(open: OpenWorld): void {
       }
     });
 
+    it("come from now on, for whoever does not care for the past", async () => {
+      const { engine, world } = await open();
+      const { sessionId } = await engine.createSession({ owner });
+      await engine.executePlan({ owner, sessionId, plan: "hold" });
+      const stop = new AbortController();
+      const seen: StoredEvent[] = [];
+      const following = collect(
+        engine,
+        { owner, afterSeq: "now" },
+        (event) => seen.push(event) > 0 && isEnd(event),
+        stop,
+      );
+      // What happens before it has begun is not for it: so something happens until it has.
+      while (seen.length === 0) await engine.createSession({ owner });
+      world.release();
+      await following;
+      expect(seen.filter((event) => event.sessionId === sessionId).map(({ type }) => type)).not.toContain(
+        "session-started",
+      );
+      expect(seen.at(-1)).toMatchObject({ type: "session-completed", sessionId });
+    });
+
     it("end when nobody listens any more", async () => {
       const { engine } = await open();
       const { sessionId } = await engine.createSession({ owner });

@@ -46,8 +46,11 @@ async function* connect(
   const either = AbortSignal.any([signal, silence.signal]);
   const response = await callRemote(target, {
     owner,
-    path: sessionId === undefined ? "/events" : `${sessionPath(sessionId)}/events`,
-    headers: { accept: "text/event-stream", "last-event-id": String(afterSeq) },
+    path: `${sessionId === undefined ? "" : sessionPath(sessionId)}/events${afterSeq === "now" ? "?after=now" : ""}`,
+    headers: {
+      accept: "text/event-stream",
+      ...(afterSeq === "now" ? {} : { "last-event-id": String(afterSeq) }),
+    },
     signal: either,
   });
   let timer = setTimeout(() => silence.abort(), maxSilenceMs);

@@ -114,7 +114,7 @@ async function* followEvents(
   { owner, sessionId, afterSeq, signal }: FollowEvents,
 ): AsyncGenerator<StoredEvent> {
   if (sessionId !== undefined) await record({ owner, sessionId });
-  let seq = afterSeq;
+  let seq = afterSeq === "now" ? await store.lastEventSeq() : afterSeq;
   let news = Promise.withResolvers<void>();
   // Thousands may listen: only those whom an event is for read the outbox.
   const isOurs = (event: StoredEvent): boolean =>

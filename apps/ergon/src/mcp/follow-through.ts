@@ -1,0 +1,43 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { type Logger, type StoredEvent, toErgonError } from "@ergon/core";
+import type { Reach } from "./reach.ts";
+
+/** Between an end that was not wanted and the next try. */
+const PAUSE_MS = 1_000;
+
+export type Follow = (owner: string, listener: (event: StoredEvent) => void) => () => void;
+
+/**
+ * Follows a principal's events through whoever owns the folder, for as long as they are wanted, and behind the last one
+ * when the owner is another. It begins with `entered`: nobody enters the folder only to hear that nothing happens there.
+ */
+export function followThrough(parts: {
+  readonly reach: Reach;
+  readonly entered: Promise<void>;
+  readonly logger: Logger;
+}): Follow {
+  return (owner, listener) => {
+    const over = new AbortController();
+    const { signal } = over;
+    void go();
+    return () => over.abort();
+
+    async function go(): Promise<void> {
+      let afterSeq: number | "now" = "now";
+      await parts.entered;
+      while (!signal.aborted) {
+        try {
+          await parts.reach({ repeatable: true }, async ({ engine }) => {
+            for await (const event of engine.follow({ owner, afterSeq, signal })) {
+              afterSeq = event.seq;
+              listener(event);
+            }
+          });
+        } catch (thrown) {
+          parts.logger.debug({ error: toErgonError(thrown, "internal").toJSON() }, "Events are followed again soon.");
+        }
+        await sleep(PAUSE_MS, undefined, { signal, ref: false }).catch(() => undefined);
+      }
+    }
+  };
+}
