@@ -7,7 +7,8 @@ import { EXIT, type ExitCode, exitCodeOf } from "./exit-codes.ts";
 import { watchInterrupts } from "./interrupts.ts";
 import { printError } from "./output/print-error.ts";
 import { createTerminal } from "./output/terminal.ts";
-import { type GlobalFlags, runProgram } from "./program.ts";
+import { runProgram } from "./program.ts";
+import type { GlobalFlags } from "./program/command-group.ts";
 
 const { version } = manifest;
 const argv = process.argv.slice(2);

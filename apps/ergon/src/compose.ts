@@ -32,7 +32,7 @@ import type { CapabilityPlace } from "./capability-report.ts";
 import { chooseModels } from "./choose-models.ts";
 import { dataRootsFor } from "./data-roots.ts";
 import { once } from "./once.ts";
-import type { GlobalFlags } from "./program.ts";
+import type { GlobalFlags } from "./program/command-group.ts";
 import type { Workplace } from "./workplace.ts";
 
 export type ComposeOptions = {
