@@ -8,6 +8,9 @@ export default defineConfig({
   test: {
     // By itself it leaves a core free, which on two cores doubles the time.
     maxWorkers: "100%",
+    // Files of a project share processes and what these have loaded: to load all of it anew for each takes as long as its
+    // tests. So no test may count on what a module remembers.
+    isolate: false,
     projects: [
       {
         test: {

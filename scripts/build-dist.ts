@@ -42,7 +42,7 @@ const handOnNames: Plugin = {
 // Left to node_modules: pino starts workers by file name, the databases and the sentence encoder bring a binary or read
 // files from beside their code, models' SDKs and the many small packages that draw charts are needed by few runs; the
 // others belong to whoever runs a contract suite.
-const external = [
+export const external = [
   /^pino$/,
   /^@supabase\//,
   /^@electric-sql\//,

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { AgenticPlan, SessionCore } from "@ergon/core";
 import { describe, expect, it } from "vitest";
+import { preparePython } from "../../packages/node/src/sandbox/prepared-python.fixture.ts";
 import { type Answer, ergon, finish, start } from "./ergon.ts";
 import { ownFolder } from "./own-folder.ts";
 import { until } from "./processes.ts";
@@ -36,12 +37,13 @@ describe("the plans that come with Ergon", () => {
     AgenticPlan.parse(JSON.parse(readFileSync(join(import.meta.dirname, "../..", file), "utf8"))),
   );
   /** One for every plan: what to run it with, what to answer, and what it comes to. */
-  const cases: Readonly<Record<string, { input: unknown; answer?: unknown; response: unknown }>> = {
+  const cases: Readonly<Record<string, { input: unknown; answer?: unknown; response: unknown; python?: true }>> = {
     greet_in_two_languages: { input: { guests: ["Ada", "Li"] }, response: expect.stringContaining("Bonjour, Li!") },
     correlation_investigation: {
       input: { filePath: "shop_orders.csv" },
       answer: { finding: 2 },
       response: expect.stringContaining("ergon blobs get"),
+      python: true,
     },
     dataset_first_look: { input: { filePath: "customer_survey.csv" }, response: expect.stringContaining("240 rows") },
     find_data_sources: {
@@ -56,7 +58,8 @@ describe("the plans that come with Ergon", () => {
   it.each(plans.map((plan) => [plan.planId, plan] as const))(
     "%s is valid, is shown as it is, and runs",
     async (planId, plan) => {
-      const { input, answer, response } = cases[planId] ?? {};
+      const { input, answer, response, python } = cases[planId] ?? {};
+      if (python) await preparePython(join(folder.path, "data"));
       expect(input, `plans.test.ts has no case for ${planId}: add one`).toBeDefined();
       const shown = await run("plans", "show", planId, "--json");
       expect(JSON.parse(shown.out)).toEqual(plan);

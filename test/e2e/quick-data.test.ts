@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { SessionCore } from "@ergon/core";
 import { describe, expect, it } from "vitest";
 import { type Answer, ergon } from "./ergon.ts";
+import { preparePython } from "../../packages/node/src/sandbox/prepared-python.fixture.ts";
 import { ownFolder } from "./own-folder.ts";
 
 const folder = ownFolder();
@@ -18,6 +19,7 @@ const newest = async (): Promise<SessionCore> => {
 
 describe("correlation_investigation", () => {
   it("shows how far it is, asks, tests the answer in the sandbox, and leaves a page with pictures", async () => {
+    await preparePython(join(folder.path, "data"));
     const asked = await run(["run", "correlation_investigation", ...input({ filePath: "shop_orders.csv" })]);
     expect(asked.code, asked.err).toBe(3);
     expect(asked.err).toContain("✓ draw_pair quick-data::create_chart");
@@ -133,6 +135,7 @@ describe("the folders that may be read", () => {
 
 describe("execute_python_code", () => {
   it("gets columns of a dataset as lists, and gives back what the code came to", async () => {
+    await preparePython(join(folder.path, "data"));
     folder.write({ "a.csv": "n,day,who\n1,2026-01-01,Ada\n,2026-01-02,\n3,2026-01-03,Li\n" });
     const loaded = await run(["tools", "call", "quick-data::load_dataset", "--json", "--args", `{"filePath":"a.csv"}`]);
     const answer = JSON.parse(loaded.out) as { output?: unknown };

@@ -22,6 +22,7 @@ import type { AgenticPlan } from "../../src/schema/plan.ts";
 import type { SessionView } from "../../src/ports/engine.ts";
 import type { Effects } from "../../src/schema/tool.ts";
 import { createToolGate, type ToolGate } from "../../src/tools/gate.ts";
+import { createJsonSchemas } from "../../src/tools/json-schema/json-schemas.ts";
 import { allowAll, type ToolPolicy } from "../../src/tools/policy.ts";
 import { ToolRegistry } from "../../src/tools/registry.ts";
 import { createSimulatedClock } from "../simulated-clock.ts";
@@ -311,8 +312,11 @@ type Call = {
   readonly end: (answer: CallAnswer) => void;
 };
 
+/** Compiled once for all runs. */
+const schemas = createJsonSchemas();
+
 function worldTools(called: (call: Call) => void): ToolRegistry {
-  const registry = new ToolRegistry();
+  const registry = new ToolRegistry({ schemas });
   for (const [toolId, effects] of Object.entries(TOOL_EFFECTS)) {
     registry.register({
       definition: { id: toolId, description: "Asks the world.", parameters: { type: "object" }, effects },

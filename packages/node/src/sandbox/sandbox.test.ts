@@ -45,7 +45,7 @@ describe("the first python of a data folder", { timeout: 180_000 }, () => {
 sandboxContract("in child processes", async () => ({ sandbox: local() }));
 
 sandboxContract("through the service", async () => {
-  const server = await served(local());
+  const server = await served(local({ spares: 0 }));
   return { sandbox: { ...createRemoteSandbox({ url: server.url, token: "t" }), close: server.close } };
 });
 
@@ -54,7 +54,11 @@ const fences = createProfiles();
 for (const { name: profile, languages } of (await fences.list()).filter(
   ({ name, available }) => available && name !== "default",
 )) {
-  sandboxContract(`the ${profile} profile`, async () => ({ sandbox: local({ profiles: fences }), profile, languages }));
+  sandboxContract(`the ${profile} profile`, async () => ({
+    sandbox: local({ profiles: fences, spares: 0 }),
+    profile,
+    languages,
+  }));
 }
 
 describe("a profile that cannot be had", () => {
