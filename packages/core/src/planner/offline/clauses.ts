@@ -12,6 +12,11 @@ const MIN_WORDS = 2;
  * quotes, and the names that are known, are one piece whatever words they hold.
  */
 export function clausesOf(message: string, names: readonly Range[] = []): readonly Clause[] {
+  return allClausesOf(message, names).slice(0, MAX_CLAUSES);
+}
+
+/** The same however many there are; no more than the message has letters. */
+export function allClausesOf(message: string, names: readonly Range[] = []): readonly Clause[] {
   const whole = covered(message, [...quotedIn(message), ...names]);
   // Sentences after a colon are the text itself: "sum this up: The sea is wide. We row on."
   const colon = message.search(/:\s/);
@@ -27,7 +32,7 @@ export function clausesOf(message: string, names: readonly Range[] = []): readon
     if (clause.text.split(/\s+/).length >= MIN_WORDS) clauses.push(clause);
     from = Math.max(from, at + length);
   }
-  return clauses.slice(0, MAX_CLAUSES);
+  return clauses;
 }
 
 export function isWithin(inner: Range, outer: Range): boolean {
@@ -43,7 +48,7 @@ export function without(message: string, ranges: readonly Range[]): string {
 }
 
 const BREAK =
-  /[;?!]|\.\s|,\s*(?:and|then|so|but)\b|\b(?:and then|and also|as well as|after that|afterwards|, then)\b|\band\s+(?=(?:what|which|who|how|where|when|then|also|\p{L}+\s+(?:it|them|the|a|an|her|him|his|my|me|us|that)\b))/giu;
+  /[;?!]|\.\s|,\s*(?:and|then|so|but)\b|\b(?:and|but)\s+(?=(?:do\s+not|don['’]?t|never)\b)|\b(?:and then|and also|as well as|after that|afterwards|, then)\b|\band\s+(?=(?:what|which|who|how|where|when|then|also|\p{L}+\s+(?:it|them|the|a|an|her|him|his|my|me|us|that)\b))/giu;
 /** "and greet Ada", "and count “a b”": a verb, then whom or what. */
 const AND_DO = /\b[aA]nd\s+(?=\p{Ll}+\s+(?:\p{Lu}|["“«]))/gu;
 

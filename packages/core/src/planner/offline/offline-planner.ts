@@ -16,6 +16,7 @@ import type { Entity, EntitySource } from "./entities.ts";
 import { inPathwayOrder } from "./pathway-order.ts";
 import { createToolRanker, type ToolRanker } from "./rank-tools.ts";
 import { saidOnce } from "./said-once.ts";
+import { wantedOf } from "./unwanted.ts";
 
 /** Tools that may be meant, names aside: with this score at least, and this share of the best one's. */
 const MAYBE_SCORE = 0.08;
@@ -25,7 +26,9 @@ export type OfflinePlannerDeps = { readonly embedder: Embedder; readonly entitie
 
 export function createOfflinePlanner({ embedder, entities = async () => [] }: OfflinePlannerDeps): Planner {
   const ranker = createToolRanker({ embedder });
-  return async (input) => {
+  return async (given) => {
+    const input = { ...given, message: wantedOf(given.message) };
+    if (input.message === "" && given.message.trim() !== "") return { plan: [], question: NOTHING_LEFT };
     const tools = input.tools.filter(({ id }) => id !== FINALIZE_TOOL);
     const known = await knownEntities(entities, input, await candidates(ranker, input, tools));
     const chosen = await chooseTools(ranker, input, tools, known);
@@ -38,6 +41,8 @@ export function createOfflinePlanner({ embedder, entities = async () => [] }: Of
     return await settled(saidOnce(drafts), input);
   };
 }
+
+const NOTHING_LEFT = "I leave that alone. What should I do instead?";
 
 /** Names are looked up only where a tool that may be meant could use them: whoever keeps them may have to wake up. */
 async function candidates(

@@ -74,6 +74,15 @@ describe("a message that asks for several things", () => {
     expect((await world()(message)).calls).toEqual(expected);
   });
 
+  it.each([
+    ["Greet Ada Lovelace but don't greet Alan Turing", [{ who: "Ada Lovelace" }]],
+    ["Don't greet Alan Turing, but greet Ada Lovelace", [{ who: "Ada Lovelace" }]],
+    ["Don't greet Alan Turing", []],
+    ["Don't forget to greet Ada Lovelace", [{ who: "Ada Lovelace" }]],
+  ])("does not do what it says not to: %s", async (message, expected) => {
+    expect((await world()(message)).plan.map(({ args }) => args)).toEqual(expected);
+  });
+
   it("calls a tool again for another, and once for what is said twice", async () => {
     const ask = world();
     const greeted = await ask("Greet Ada Lovelace, and greet Alan Turing");
