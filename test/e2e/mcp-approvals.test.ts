@@ -73,6 +73,25 @@ describe("a person who uses an MCP client", { timeout: 120_000 }, () => {
     ((await elsewhere("GET", "/approvals?state=pending")) as { items: { id: string; tool: string }[] }).items;
   const run = (client: Connected, planId: string) => client.call("run_plan", { planId, input: { log: log() } });
 
+  it.each(CLIENT_NAMES)("approves there what %s asks for in plain words, and hears what came of it", async (name) => {
+    const args = prepare();
+    let answer: Answerer = () => ({ action: "accept", content: { decision: "approve" } });
+    const client = await connect(name, stdio(...args), (message) => answer(message));
+    await client.tools();
+    const ask = () =>
+      client.call("ask", { message: "erase it", plan: [{ tool: "desk::erase", args: { log: log() } }] });
+    expect((await ask()).structured).toMatchObject({ status: "answered" });
+    expect(erased()).toBe(1);
+    answer = () => ({ action: "accept", content: { decision: "deny", feedback: "not today" } });
+    const refused = await ask();
+    expect(refused.structured).toMatchObject({ status: "failed", answer: expect.stringContaining("not today") });
+    answer = () => ({ action: "cancel" });
+    const left = (await ask()).structured;
+    expect(left).toMatchObject({ status: "waiting", next: expect.stringContaining("ergon approvals approve") });
+    expect(await pending()).toMatchObject([{ tool: "desk::erase" }]);
+    expect(erased()).toBe(1);
+  });
+
   it.each(CLIENT_NAMES)("approves, refuses and leaves open there what %s calls over a pipe", async (name) => {
     const questions: string[] = [];
     let answer: Answerer = () => ({ action: "cancel" });

@@ -3,6 +3,7 @@ import {
   type Ids,
   isErgonError,
   type Json,
+  type JsonObject,
   type LoopRequest,
   MAX_CALLER_ACTIONS,
   MAX_MESSAGE_CHARS,
@@ -10,12 +11,15 @@ import {
   Mode,
   PlannedAction,
   SessionId,
+  type SessionView,
 } from "@ergon/core";
-import type { CallToolResult } from "@modelcontextprotocol/server";
+import type { CallToolResult, InputRequiredResult } from "@modelcontextprotocol/server";
 import { z } from "zod";
 import { answer, outputSchema } from "./answers.ts";
+import { driveSession } from "./drive-session.ts";
 import { followProgress } from "./follow-progress.ts";
 import type { McpWorkplace, Reach } from "./reach.ts";
+import { sessionAnswer } from "./session-answer.ts";
 import { define, DEFAULT_WAIT_SECONDS, parse, waitSeconds } from "./sessions.ts";
 import type { McpCall, McpSurface } from "./surface.ts";
 
@@ -28,7 +32,7 @@ export type AskDeps = { readonly reach: Reach; readonly ids: Ids };
 export function askSurface({ reach, ids }: AskDeps): McpSurface {
   const tool = {
     definition: define(ASK, AskArgs, ASK_OUTPUT),
-    call: async (args: Parameters<typeof parse>[1], call: McpCall): Promise<CallToolResult> => {
+    call: async (args: JsonObject, call: McpCall): Promise<CallToolResult | InputRequiredResult> => {
       const { message, sessionId = ids.next("ses"), mode, plan, planBy, waitSeconds: seconds } = parse(AskArgs, args);
       const request: LoopRequest = {
         mode,
@@ -37,10 +41,55 @@ export function askSurface({ reach, ids }: AskDeps): McpSurface {
         planBy,
         ...(plan === undefined ? {} : { plan }),
       };
-      return await reach({ repeatable: false }, (workplace) => turn(workplace, call, request, seconds * 1_000));
+      const waitMs = seconds * 1_000;
+      return await driveSession(reach, call, {
+        tool: ASK.name,
+        args,
+        waitMs,
+        begin: async () =>
+          await reach({ repeatable: false }, async (workplace) => {
+            const said = await turn(workplace, call, request, waitMs);
+            // Whom it waits for may be whoever uses the client.
+            const isPaused = said.status === "failed" && (await isWaiting(workplace, call.owner, sessionId));
+            return isPaused ? sessionId : { result: answer(said) };
+          }),
+        report: async (id) =>
+          await reach({ repeatable: true }, async ({ engine }) => {
+            const view = await engine.readSession({
+              owner: call.owner,
+              sessionId: id,
+              historyLimit: MAX_CALLER_ACTIONS,
+            });
+            return answer(answerIn(view));
+          }),
+      });
     },
   };
   return { tools: () => [tool] };
+}
+
+async function isWaiting({ engine }: McpWorkplace, owner: string, sessionId: string): Promise<boolean> {
+  const { status } = await engine.settled({ owner, sessionId, timeoutMs: 0 });
+  return status === "paused_on_human";
+}
+
+/** What came of a turn that waited for a person; its calls are in the session. */
+function answerIn(view: SessionView): AskAnswer {
+  const { sessionId, status, finalResponse, waiting, error, next } = sessionAnswer(view);
+  const shared = { sessionId, plan: [], results: [], ...(next === undefined ? {} : { next }) };
+  if (status === "running") return stillRunning(sessionId);
+  if (status === "paused_on_human")
+    return { ...shared, status: "waiting", answer: waiting.map(({ message }) => message).join(" ") };
+  // A call that failed is passed over: it has failed as a whole when there is nothing to say instead.
+  const [last] = view.history;
+  const failure = last !== undefined && "error" in last.result ? last.result.error.message : error?.message;
+  if (status === "completed" && (finalResponse !== null || failure === undefined))
+    return { ...shared, status: "answered", answer: textOf(finalResponse) };
+  return { ...shared, status: "failed", answer: failure ?? `The session is ${status}.` };
+}
+
+function textOf(said: Json | undefined): string {
+  return typeof said === "string" ? said : JSON.stringify(said ?? null);
 }
 
 async function turn(
@@ -48,7 +97,7 @@ async function turn(
   call: McpCall,
   request: LoopRequest,
   waitMs: number,
-): Promise<CallToolResult> {
+): Promise<AskAnswer> {
   const { owner, signal } = call;
   const { sessionId, mode } = request;
   await readySession();
@@ -58,7 +107,7 @@ async function turn(
   asked.catch(() => undefined);
   try {
     const response = await within(asked, waitMs, signal);
-    return answer(response === undefined ? stillRunning(sessionId) : askAnswer(sessionId, response));
+    return response === undefined ? stillRunning(sessionId) : askAnswer(sessionId, response);
   } finally {
     stopFollowing();
   }
@@ -143,8 +192,8 @@ const AskArgs = z.strictObject({
 
 const AskAnswer = z.object({
   sessionId: z.string(),
-  status: z.enum(["answered", "asks", "needs_plan", "running", "failed"]),
-  answer: z.string().optional().describe("the answer, the question back, or why it failed"),
+  status: z.enum(["answered", "asks", "needs_plan", "waiting", "running", "failed"]),
+  answer: z.string().optional().describe("the answer, the question back, whom it waits for, or why it failed"),
   plan: z.array(PlannedAction).describe("what was planned"),
   results: z.array(ActionResult).describe("what each tool found"),
   planningPrompt: z.object({ system: z.string(), user: z.string() }).optional(),
