@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { MCPResponse } from "@ergon/core";
 import { type ScriptedServer, startScriptedServer } from "../../packages/node/src/models/scripted-server.fixture.ts";
+import { prepareSupabase } from "../../capabilities/tools/talent/shared/prepared-supabase.fixture.ts";
 import { ergon, finish, start, temporaryFolder } from "./ergon.ts";
 import { serveFolder, type ServedFolder } from "./served.ts";
 
@@ -63,6 +64,7 @@ describe("ergon ask", { timeout: 120_000 }, () => {
   });
 
   it("answers whom a person is missing what for from the sample data, and goes on with them", async () => {
+    await prepareSupabase(join(folder.path, ".ergon/supabase"));
     const question = "Which capabilities is Amara Osei missing for Data Engineer, and what should they learn first?";
     const { out, err, code } = await ergon(["ask", question, "--session", "amara"], { cwd: folder.path });
     expect(code).toBe(0);

@@ -1,14 +1,15 @@
 import { describe, expect, it } from "vitest";
 import { startScriptedServer } from "../../packages/node/src/models/scripted-server.fixture.ts";
 import type { Target } from "./mcp-clients.ts";
-import { EVERY_WAY, mcpFolder } from "./mcp-folder.ts";
+import { EVERY_WAY, mcpFolder, sharedServer } from "./mcp-folder.ts";
 
 type Prompt = { readonly system: string; readonly user: string };
 
 describe("the MCP tool ask", { timeout: 120_000 }, () => {
   const { stdio, http, connect } = mcpFolder();
   const serve = (env: Readonly<Record<string, string>> = {}): Promise<Target> => http({ env });
-  const targets = { stdio: async () => stdio(), HTTP: serve };
+  const shared = sharedServer();
+  const targets = { stdio: async () => stdio(), HTTP: shared };
 
   it.each(EVERY_WAY)(
     "answers %s over %s, and hands the planning to its model where it is unsure",
@@ -51,7 +52,7 @@ describe("the MCP tool ask", { timeout: 120_000 }, () => {
   );
 
   it("gives the prompt at once to a caller that plans by itself, and refuses odd arguments", async () => {
-    const client = await connect("SDK v2, 2026", await serve());
+    const client = await connect("SDK v2, 2026", await shared());
     const asked = await client.call("ask", { message: "greet Ada", planBy: "caller" });
     expect(asked.structured).toMatchObject({ status: "needs_plan" });
     for (const odd of [{}, { message: " " }, { message: "x", mode: "boss" }, { message: "x", plan: [] }]) {

@@ -1,8 +1,11 @@
 // A data folder of a test that MCP clients come to, over a pipe or over HTTP.
 import { join } from "node:path";
-import { afterEach } from "vitest";
+import { afterAll, afterEach, beforeAll } from "vitest";
+import { z } from "zod";
+import { temporaryFolder } from "./ergon.ts";
 import { type Answerer, CLIENTS, type Connected, type Target } from "./mcp-clients.ts";
 import { type OwnFolder, ownFolder } from "./own-folder.ts";
+import { leaveNothingOn } from "./processes.ts";
 import { serveFolder, type ServedFolder, type ServeOptions } from "./served.ts";
 
 type ClientName = keyof typeof CLIENTS;
@@ -54,6 +57,37 @@ export function mcpFolder(): McpFolder {
       open.push(client);
       return client;
     },
+  };
+}
+
+/**
+ * One server for all tests of the suite that calls it, for those that begin and end as anybody's first: whoever asks for
+ * it comes as a principal of their own, who sees nothing of the others.
+ */
+export function sharedServer(): () => Promise<Target> {
+  let folder: ReturnType<typeof temporaryFolder>;
+  let server: ServedFolder;
+  let principals = 0;
+  beforeAll(async () => {
+    folder = temporaryFolder();
+    server = await serveFolder(join(folder.path, "data"), { cwd: folder.path });
+  }, 60_000);
+  afterAll(async () => {
+    await server.stop("SIGTERM");
+    try {
+      leaveNothingOn(folder.path);
+    } finally {
+      folder.remove();
+    }
+  }, 60_000);
+  return async () => {
+    const response = await fetch(new URL("/tokens", server.url), {
+      method: "POST",
+      headers: { authorization: `Bearer ${server.token}`, "content-type": "application/json" },
+      body: JSON.stringify({ name: `principal-${String((principals += 1))}` }),
+    });
+    const { token } = z.object({ token: z.string() }).parse(await response.json());
+    return { kind: "http", url: server.url, token };
   };
 }
 

@@ -5,14 +5,15 @@ import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
 import { DOORS, ergon, plainEnvironment } from "./ergon.ts";
 import { type Answerer, headersOf, type Target } from "./mcp-clients.ts";
-import { CLIENT_NAMES, EVERY_WAY, mcpFolder } from "./mcp-folder.ts";
+import { CLIENT_NAMES, EVERY_WAY, mcpFolder, sharedServer } from "./mcp-folder.ts";
 
 const LONG_TEXT = "Ergon runs plans. A step that has finished never runs again. This text is long enough to ask.";
 const yes: Answerer = () => ({ action: "accept", content: { pass: true } });
 
 describe("Ergon as an MCP server", { timeout: 60_000 }, () => {
   const { folder, data, stdio, serve, stop, http, connect } = mcpFolder();
-  const targets = { stdio: async () => stdio(), HTTP: () => http() };
+  const shared = sharedServer();
+  const targets = { stdio: async () => stdio(), HTTP: shared };
 
   it.each(EVERY_WAY)("gives %s over %s the four tools of refinement", async (name, door) => {
     const client = await connect(name, await targets[door]());
@@ -87,7 +88,7 @@ describe("Ergon as an MCP server", { timeout: 60_000 }, () => {
   );
 
   it.each(CLIENT_NAMES)("leaves a question open that the user of %s declines", async (name) => {
-    const client = await connect(name, await http(), () => ({ action: "decline" }));
+    const client = await connect(name, await shared(), () => ({ action: "decline" }));
     const { structured } = await client.call("plan_review_text", { text: LONG_TEXT });
     expect(structured).toMatchObject({ status: "paused_on_human", waiting: [{ stepId: "ask" }] });
     const { sessionId } = structured;
@@ -95,7 +96,7 @@ describe("Ergon as an MCP server", { timeout: 60_000 }, () => {
   });
 
   it("says what is wrong with a plan, its input or a tool's arguments, and starts nothing", async () => {
-    const client = await connect("SDK v2, 2026", await http());
+    const client = await connect("SDK v2, 2026", await shared());
     expect(await client.call("run_plan", { planId: "review_txt" })).toMatchObject({
       isError: true,
       structured: { code: "plan_not_found", message: expect.stringContaining('"review_text"') as unknown },

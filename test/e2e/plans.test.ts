@@ -2,11 +2,11 @@ import { existsSync, globSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { AgenticPlan, SessionCore } from "@ergon/core";
-import { describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { preparePython } from "../../packages/node/src/sandbox/prepared-python.fixture.ts";
-import { type Answer, ergon, finish, start } from "./ergon.ts";
+import { type Answer, ergon, finish, start, temporaryFolder } from "./ergon.ts";
 import { ownFolder } from "./own-folder.ts";
-import { until } from "./processes.ts";
+import { leaveNothingOn, until } from "./processes.ts";
 import { hold, readAttempts, release, WORK } from "./work-log.ts";
 
 const folder = ownFolder();
@@ -405,6 +405,21 @@ describe("sessions", () => {
     expect([...first.items, ...second.items]).toEqual(all);
     expect(second.nextCursor).toBeUndefined();
   });
+});
+
+describe("what names nothing", () => {
+  // A folder that is there: of one that is not, only that is said.
+  const there = temporaryFolder();
+  const runThere = (...args: readonly string[]): Promise<Answer> =>
+    ergon([...args, "--data", join(there.path, "data")], { cwd: there.path });
+  beforeAll(() => runThere("cancel", "ses_none"));
+  afterAll(() => {
+    try {
+      leaveNothingOn(there.path);
+    } finally {
+      there.remove();
+    }
+  });
 
   it.each([
     [["sessions", "show", "ses_gone"], "session_not_found", /No session "ses_gone"/],
@@ -421,9 +436,7 @@ describe("sessions", () => {
     [["sessions", "lst"], "usage", /Did you mean "list"\?/],
     [["plans", "validat", "x"], "usage", /Did you mean "validate"\?/],
   ])("%j is refused with exit 2", async (args, code, message) => {
-    // A folder that is there: of one that is not, only that is said.
-    await run("cancel", "ses_none");
-    const { out, err, code: exit } = await run(...args, "--json");
+    const { out, err, code: exit } = await runThere(...args, "--json");
     expect({ exit, err }).toEqual({ exit: 2, err: "" });
     expect(JSON.parse(out)).toMatchObject({ error: { code, message: expect.stringMatching(message) as unknown } });
   });

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
 import { type EmbeddedDatabase, openEmbeddedDatabase } from "@ergon/node";
 import { createClient } from "@supabase/supabase-js";
+import { prepareSupabase } from "../../capabilities/tools/talent/shared/prepared-supabase.fixture.ts";
 
 const schema = join(import.meta.dirname, "../../supabase");
 
@@ -20,6 +21,7 @@ export type SupabaseProject = {
 
 export async function startSupabaseProject(): Promise<SupabaseProject> {
   const folder = mkdtempSync(join(tmpdir(), "ergon-project-"));
+  await prepareSupabase(folder);
   const database = await openEmbeddedDatabase({ folder, schema });
   const server = createServer((request, response) => {
     void forwarded(request)
@@ -30,6 +32,8 @@ export async function startSupabaseProject(): Promise<SupabaseProject> {
       })
       .catch(() => response.destroy());
   });
+  // Whoever embeds between two requests may take longer than the usual five seconds.
+  server.keepAliveTimeout = 120_000;
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const url = `http://127.0.0.1:${String((server.address() as AddressInfo).port)}`;
 

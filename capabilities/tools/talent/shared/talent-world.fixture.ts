@@ -1,5 +1,5 @@
-import { createHash, randomUUID } from "node:crypto";
-import { cpSync, existsSync, globSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from "node:fs";
+import { randomUUID } from "node:crypto";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import {
@@ -13,13 +13,13 @@ import {
   silentLogger,
   ToolRegistry,
 } from "@ergon/core";
-import { createSupabase, openEmbeddedDatabase, type Supabase } from "@ergon/node";
+import { createSupabase, type Supabase } from "@ergon/node";
 import { afterAll, beforeAll, vi } from "vitest";
 import type { z } from "zod";
+import { prepareSupabase } from "./prepared-supabase.fixture.ts";
 import type { TalentClient } from "./talent-database.ts";
 
-const root = join(import.meta.dirname, "../../../..");
-const schema = join(root, "supabase");
+const schema = join(import.meta.dirname, "../../../../supabase");
 /** What takes a second here may take many on a machine that has much else to do. */
 const PATIENCE_MS = 120_000;
 
@@ -43,7 +43,7 @@ export function talentWorld<S extends z.ZodObject>(action: MCPActionV2<S>): Tale
   let folder: string;
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), "ergon-talent-"));
-    cpSync(await prepared(), join(folder, "supabase"), { recursive: true });
+    await prepareSupabase(join(folder, "supabase"));
     supabase = open(folder);
     await supabase.client.rpc("match_roles_for_profile", { profile_id: "nobody" });
   }, PATIENCE_MS);
@@ -74,23 +74,4 @@ export function talentWorld<S extends z.ZodObject>(action: MCPActionV2<S>): Tale
 
 function open(dataFolder: string): Supabase {
   return createSupabase({ dataFolder, schema, logger: silentLogger, embedder: async () => createHashEmbedder() });
-}
-
-/** Making it takes long, copying it does not: it is made once for every schema that there was. */
-async function prepared(): Promise<string> {
-  const hash = createHash("sha256").update(readFileSync(join(root, "package-lock.json")));
-  for (const file of globSync("{migrations/*.sql,seed.sql}", { cwd: schema }).sort())
-    hash.update(readFileSync(join(schema, file)));
-  const home = join(root, "node_modules/.cache/ergon-talent");
-  const folder = join(home, hash.digest("hex").slice(0, 16));
-  if (existsSync(folder)) return folder;
-  const staging = join(home, `making-${randomUUID()}`);
-  mkdirSync(staging, { recursive: true });
-  try {
-    await (await openEmbeddedDatabase({ folder: staging, schema })).close();
-    if (!existsSync(folder)) renameSync(staging, folder);
-  } finally {
-    rmSync(staging, { recursive: true, force: true });
-  }
-  return folder;
 }

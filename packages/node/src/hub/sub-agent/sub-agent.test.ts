@@ -26,6 +26,8 @@ const fence = await lookForFence(findFence);
 const NOTES = "io.github.someone/server-notes";
 const PACKAGE = "@someone/server-notes";
 const OPEN = ["queued", "in_progress"];
+/** Each of its processes loads the same sources. */
+const COMPILED = { NODE_COMPILE_CACHE: join(import.meta.dirname, "../../../../../node_modules/.cache/node-compiled") };
 const SLOW = { timeout: 60_000, interval: 50 };
 
 let folder: string;
@@ -55,7 +57,7 @@ afterEach(async () => {
 
 async function open(): Promise<OwnedSubAgent> {
   const entry = join(import.meta.dirname, "worker.fixture.ts");
-  const env = { PATH: process.env["PATH"] ?? "", HOME: folder, npm_config_registry: registries.url };
+  const env = { ...COMPILED, PATH: process.env["PATH"] ?? "", HOME: folder, npm_config_registry: registries.url };
   const worker = createSubAgentWorker({
     command: [process.execPath, entry, folder, registries.url],
     env,
@@ -153,7 +155,7 @@ async function dyingAt(moment: string): Promise<string> {
   const id = `req_killed_${moment}_${String(++count)}`;
   const dying = join(import.meta.dirname, "dying.fixture.ts");
   const died = await new Promise<NodeJS.Signals | null>((resolve) => {
-    const env = { ...process.env, HOME: folder, npm_config_registry: registries.url };
+    const env = { ...process.env, ...COMPILED, HOME: folder, npm_config_registry: registries.url };
     const child = spawn(process.execPath, [dying, folder, registries.url, id, NOTES, moment], { env, stdio: "ignore" });
     child.once("exit", (_, signal) => resolve(signal));
   });
