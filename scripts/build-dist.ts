@@ -39,6 +39,23 @@ const handOnNames: Plugin = {
   },
 };
 
+/**
+ * An `import` of one of Node's modules reads everything that it exports, and some of that loads a whole subsystem. Taken
+ * by name, only what is named is.
+ */
+const takeBuiltins: Plugin = {
+  name: "take-builtins",
+  renderChunk: (code) =>
+    code.replace(/^(?:import .*;\n)*/, (imports) =>
+      imports.replaceAll(
+        /^import (?:\* as )?([\w$]+|\{.*\}) from ("node:[\w/]+");$/gm,
+        (_, names: string, from: string) => {
+          return `const ${names.replaceAll(" as ", ": ")} = globalThis.process.getBuiltinModule(${from});`;
+        },
+      ),
+    ),
+};
+
 // Left to node_modules: pino starts workers by file name, the databases and the sentence encoder bring a binary or read
 // files from beside their code, models' SDKs and the many small packages that draw charts are needed by few runs; the
 // others belong to whoever runs a contract suite.
@@ -53,6 +70,18 @@ export const external = [
   /^@ai-sdk\//,
   /^vitest$/,
   /^fast-check$/,
+];
+
+// Each file costs its time, and so does what is loaded and not used. So there is one file for what every command takes, one
+// for tools, one for work on a data folder, and one for what is taken before that by `ergon mcp` and by lists.
+const groups = [
+  { name: "base", test: /src[\\/]compose\.ts$/ },
+  { name: "tools", test: /src[\\/]load-capabilities\.ts$/ },
+  {
+    name: "shared",
+    test: /src[\\/](call-tool|inspect-data|watch-plans|hub[\\/](hub|sub-agent)-tools|mcp[\\/](changed-resources|follow-through|line-reader|plain-message)|tokens[\\/]token-book|schema[\\/](hub|mcp-loop|refinement|secret-field|session))\.ts$/,
+  },
+  { name: "work", test: /src[\\/]enter-workplace\.ts$/ },
 ];
 
 export async function buildDist(): Promise<void> {
@@ -76,7 +105,7 @@ async function bundle(): Promise<void> {
   const build = await rolldown({
     cwd: root,
     input: { ...entries, ...packs },
-    plugins: [handOnNames],
+    plugins: [handOnNames, takeBuiltins],
     platform: "node",
     // A package's own modules where it has them: what was wrapped for every loader cannot be taken apart.
     resolve: { mainFields: ["module", "main"] },
@@ -90,8 +119,7 @@ async function bundle(): Promise<void> {
     format: "esm",
     entryFileNames: "[name].js",
     chunkFileNames: "chunks/[name]-[hash].js",
-    // Every command composes, and each file costs its time: what that takes is one file.
-    codeSplitting: { groups: [{ name: "base", test: /src[\\/]compose\.ts$/ }] },
+    codeSplitting: { groups },
     // Read faster: what is ASCII stays one byte per character in memory, and nobody reads the comments.
     charset: "ascii",
     comments: { legal: true, jsdoc: false, annotation: false },

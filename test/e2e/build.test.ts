@@ -30,6 +30,22 @@ describe("what npm ci builds", () => {
     expect(new Set(files)).toEqual(new Set(globSync("**/{*.tool,action}.js", { cwd: folder })));
   });
 
+  it.each(["mcp", "plans", "tools-list"])(
+    "loads nothing of the work on a data folder for the command %s",
+    (command) => {
+      const chunks = globSync("chunks/*.js", { cwd: dist });
+      const [start, ...others] = chunks.filter((file) => new RegExp(`^chunks/${command}-[\\w-]{8}\\.js$`).test(file));
+      expect(others).toEqual([]);
+      const loaded = new Set([start ?? ""]);
+      for (const file of loaded) {
+        const source = readFileSync(join(dist, file), "utf8");
+        for (const [, from = ""] of source.matchAll(/^import .* from "\.\/(.+)";$/gm)) loaded.add(`chunks/${from}`);
+      }
+      expect([...loaded].filter((file) => /base-/.test(file))).toHaveLength(1);
+      expect([...loaded].filter((file) => /work-|server-/.test(file))).toEqual([]);
+    },
+  );
+
   it("names no path of the machine that built it", () => {
     const files = globSync("**/*.{js,json}", { cwd: dist });
     expect(files.filter((file) => readFileSync(join(dist, file), "utf8").includes(root))).toEqual([]);

@@ -6,7 +6,6 @@ import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import {
   createCostModel,
-  createFinalizeSummary,
   createIds,
   createMemoryStateStore,
   createSystemClock,
@@ -65,7 +64,6 @@ export function compose({ flags, home, version }: ComposeOptions): App {
   const asking = createAsking(settings, clock);
   const gate = createToolGate({ registry, clock, logger, costs, sandbox, dataRoots, policy: asking.policy });
   const models = chooseModels(values, clock);
-  registry.add(createFinalizeSummary({ model: models.model }));
 
   const { packs, shared, schema } = locate(home);
   const supabase = () =>
@@ -82,7 +80,7 @@ export function compose({ flags, home, version }: ComposeOptions): App {
   const places: readonly CapabilityPlace[] = [{ folder: packs, source: "builtin" }, ...named];
   const capabilities = once(async () => {
     const { loadCapabilities } = await import("./load-capabilities.ts");
-    return loadCapabilities({ registry, places, shared });
+    return loadCapabilities({ registry, places, shared, model: models.model });
   });
   const plans = once(async () => (await import("./plan-shelf.ts")).gatherPlans(places));
   const servers = { path: values.mcpConfig, isNamed: isNamed(settings, "mcpConfig") };
@@ -99,7 +97,7 @@ export function compose({ flags, home, version }: ComposeOptions): App {
     checkCall: async ({ role, ...call }) => {
       await capabilities();
       const [{ inspectData }, { thrownFrom }] = await Promise.all([
-        import("./open-data.ts"),
+        import("./inspect-data.ts"),
         import("./direct-call.ts"),
       ]);
       const audience = role === undefined ? {} : { role };
@@ -146,7 +144,7 @@ export function compose({ flags, home, version }: ComposeOptions): App {
     },
     leave,
     inspectData: async () => {
-      const { inspectData } = await import("./open-data.ts");
+      const { inspectData } = await import("./inspect-data.ts");
       return inspectData(values.data);
     },
     inspectDatabase: () => inspectSupabase(values.data, hostedSupabase(values).hosted?.url),

@@ -1,4 +1,4 @@
-import { toErgonError, type Tool, type ToolRegistry } from "@ergon/core";
+import { type ChatModel, createFinalizeSummary, toErgonError, type Tool, type ToolRegistry } from "@ergon/core";
 import {
   type CapabilityProblem,
   installModuleHooks,
@@ -13,10 +13,15 @@ export type CapabilitySources = {
   readonly registry: ToolRegistry;
   readonly places: readonly CapabilityPlace[];
   readonly shared: SharedModules;
+  readonly model: ChatModel | undefined;
 };
 
-/** Loads the tools and actions of every place into the registry. */
-export async function loadCapabilities({ registry, places, shared }: CapabilitySources): Promise<Capabilities> {
+/** Loads the tools and actions of every place into the registry, beside the one that needs no file. */
+export async function loadCapabilities(sources: CapabilitySources): Promise<Capabilities> {
+  const { registry, places, shared, model } = sources;
+  const summary = createFinalizeSummary({ model });
+  // A second try, after one that failed, finds it there.
+  if (!registry.has(summary.id)) registry.add(summary);
   const hooks = installModuleHooks(shared);
   const folders: FolderReport[] = [];
   for (const place of places) folders.push(await load(place, registry, { hooks }));

@@ -13,8 +13,6 @@ import {
 } from "@ergon/core";
 import {
   claimFolder,
-  type FolderInspection,
-  inspectFolder,
   type KeptVectors,
   openConversationMemory,
   openFileBlobStore,
@@ -27,8 +25,8 @@ import {
   type SettingValues,
   type Supabase,
 } from "@ergon/node";
+import { DATABASE_NAME } from "./inspect-data.ts";
 
-const DATABASE_NAME = "state.db";
 const APPROVALS_NAME = "approvals.db";
 const LOOPS_NAME = "loops.db";
 const MEMORY_NAME = "memory.db";
@@ -121,10 +119,6 @@ function openMemory({ data, store }: SettingValues): ConversationMemory & Closab
 function openConversations({ data, store }: SettingValues): ConversationStore {
   if (store === "memory:") return createMemoryConversationStore();
   return openSqliteConversationStore({ path: join(data, CONVERSATIONS_NAME) });
-}
-
-export async function inspectData(folder: string): Promise<FolderInspection & { readonly folder: string }> {
-  return { folder, ...(await inspectFolder(folder, DATABASE_NAME)) };
 }
 
 type Closable = { readonly close: () => Promise<void> };

@@ -13,7 +13,9 @@ import { FIRST_PRINCIPAL, newSecret, openTokenBook, readFirstToken } from "@ergo
 import { callDirectly } from "./direct-call.ts";
 import { leadSubAgent } from "./hub/lead-sub-agent.ts";
 import { type HubParts, openHub } from "./hub/open-hub.ts";
-import { createHttpServer, type HttpServer, reachableHere } from "./http/server.ts";
+import { reachableHere } from "./http/addresses.ts";
+import { createLateServer } from "./http/late-server.ts";
+import type { AnsweringServer, HttpServer } from "./http/server.ts";
 import { keepLoops } from "./keep-loops.ts";
 import { type AskTurn, isRefusal, makeLoop } from "./make-loop.ts";
 import { openMind } from "./open-mind.ts";
@@ -138,39 +140,43 @@ export async function own(parts: WorkplaceParts, data: OwnedData, entrance: Entr
     const callFor = shelf.tools.call;
     const known = async () => registry.summaries();
     const approvalsOf = (owner: string) => counterOf(approvals, { name: owner, owners: [owner], throughClient: true });
-    server = createHttpServer({
-      ...shelf,
-      approvals,
-      servers: hub.desk,
-      hubStats: hub.stats,
-      loops,
-      conversations: mind.conversations,
-      subAgent,
-      ids,
-      ask,
-      mcp: ownMcp({
-        ...parts,
-        engine,
-        loops,
-        ask: askTurn,
-        everything: hub.everything,
-        tools: known,
-        callFor,
-        approvals: approvalsOf,
+    const answering = async (): Promise<AnsweringServer> => {
+      const { createHttpServer } = await import("./http/server.ts");
+      return createHttpServer({
+        ...shelf,
+        approvals,
         servers: hub.desk,
-        onOffers,
-        gateway: entrance.gateway === true,
-        watchEvents: data.state.watch,
-        ...(watching && { onPlans: watching.listen }),
-      }),
-      tokens,
-      clock,
-      logger,
-      version: parts.version,
-      allowedHosts: entrance.listen?.allowedHosts ?? [],
-      activeRuns: engine.activeRuns,
-      isReady: () => ready.now,
-    });
+        hubStats: hub.stats,
+        loops,
+        conversations: mind.conversations,
+        subAgent,
+        ids,
+        ask,
+        mcp: ownMcp({
+          ...parts,
+          engine,
+          loops,
+          ask: askTurn,
+          everything: hub.everything,
+          tools: known,
+          callFor,
+          approvals: approvalsOf,
+          servers: hub.desk,
+          onOffers,
+          gateway: entrance.gateway === true,
+          watchEvents: data.state.watch,
+          ...(watching && { onPlans: watching.listen }),
+        }),
+        tokens,
+        clock,
+        logger,
+        version: parts.version,
+        allowedHosts: entrance.listen?.allowedHosts ?? [],
+        activeRuns: engine.activeRuns,
+        isReady: () => ready.now,
+      });
+    };
+    server = entrance.listen === undefined ? createLateServer(answering, { logger }) : await answering();
     const url = await server.listen(entrance.listen?.host ?? "127.0.0.1", entrance.listen?.port ?? 0);
     await data.announce(reachableHere(url), localToken);
     supervisor.start({ catchUp: entrance.recover });

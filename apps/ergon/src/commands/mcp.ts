@@ -8,7 +8,7 @@ import { changedResources } from "../mcp/changed-resources.ts";
 import { announcePlans, createMcpChanges } from "../mcp/changes.ts";
 import { composeMcpHost } from "../mcp/compose-host.ts";
 import { type Follow, followThrough } from "../mcp/follow-through.ts";
-import { type GatewayDeps, gatewaySurface } from "../mcp/gateway.ts";
+import type { GatewayDeps } from "../mcp/gateway.ts";
 import type { McpSurface } from "../mcp/surface.ts";
 import { reachThroughOwner } from "../mcp/reach-through-owner.ts";
 import { serveMcpOnStdio } from "../mcp/stdio.ts";
@@ -65,7 +65,7 @@ async function gatewayOf(
   follow: Follow,
   parts: Pick<GatewayDeps, "reach" | "changes" | "onOffers">,
 ): Promise<McpSurface> {
-  const { registry } = await app.capabilities();
+  const [{ gatewaySurface }, { registry }] = await Promise.all([import("../mcp/gateway.ts"), app.capabilities()]);
   const onChange = (listener: () => void): void => {
     registry.onChange(listener);
     // Where the servers are another process's, its events tell of them.

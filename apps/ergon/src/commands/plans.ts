@@ -1,5 +1,4 @@
-import { planError, planNotFound, type PlanReport, validatePlan } from "@ergon/core";
-import { readPlanDocument } from "@ergon/node";
+import { planNotFound } from "@ergon/core";
 import type { CommandContext } from "../command-context.ts";
 import { EXIT, type ExitCode } from "../exit-codes.ts";
 import { noteProblems } from "../output/note-problems.ts";
@@ -37,35 +36,4 @@ export async function showPlan({ terminal, compose }: CommandContext, planId: st
   if (terminal.json) terminal.printJson(found.plan);
   else terminal.print(printable(JSON.stringify(found.plan, undefined, 2)));
   return EXIT.ok;
-}
-
-export async function checkPlan({ terminal, compose }: CommandContext, file: string): Promise<ExitCode> {
-  const app = await compose();
-  const { registry } = await app.capabilities();
-  const document = await readPlanDocument(file);
-  if ("problem" in document)
-    throw planError("plan_invalid", `${file}: ${document.problem.reason}`, { details: { file } });
-  await app.knowTools(document.value);
-  const { ok, problems, estimate } = validatePlan(document.value, { registry });
-  if (terminal.json) terminal.printJson({ ok, problems, estimate });
-  else printReport(terminal, file, { ok, problems, estimate });
-  return ok ? EXIT.ok : EXIT.failed;
-}
-
-function printReport(
-  terminal: CommandContext["terminal"],
-  file: string,
-  report: Pick<PlanReport, "ok" | "problems" | "estimate">,
-): void {
-  const { colors } = terminal;
-  for (const { path, code, message, severity } of report.problems) {
-    const mark = severity === "error" ? colors.red("error") : colors.yellow("warning");
-    terminal.print(`${mark} ${colors.bold(path)} ${colors.dim(code)} ${oneLine(message)}`);
-  }
-  const { energyUnits, toolCalls } = report.estimate;
-  terminal.print(
-    report.ok
-      ? `${colors.green("ok")} ${file}: ${toolCalls} calls, about ${energyUnits} energy units`
-      : colors.red(`${file} cannot run`),
-  );
 }

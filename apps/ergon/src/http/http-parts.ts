@@ -101,4 +101,7 @@ export type PlanShelf = {
 /** How long a client may take to say what it wants. */
 export type RequestTimes = { readonly headersMs: number; readonly requestMs: number; readonly idleMs: number };
 
+/** Connections that a server holds at once; what comes beyond is dropped. */
+export const MAX_CONNECTIONS = 10_000;
+
 export const REQUEST_TIMES: RequestTimes = { headersMs: 10_000, requestMs: 30_000, idleMs: 65_000 };

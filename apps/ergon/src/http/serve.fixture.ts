@@ -34,7 +34,7 @@ import { leadSubAgent } from "../hub/lead-sub-agent.ts";
 import { type Hub, openHub } from "../hub/open-hub.ts";
 import { composeMcpHost } from "../mcp/compose-host.ts";
 import type { HttpParts } from "./http-parts.ts";
-import { createHttpServer, type HttpServer } from "./server.ts";
+import { type AnsweringServer, createHttpServer, type HttpServer } from "./server.ts";
 
 /** A server on a real socket, around an engine that tests made. */
 export type ServedWorld = {
@@ -79,6 +79,7 @@ type Body = Record<string, unknown> & Partial<Problem>;
 export async function serve(
   world: ServedWorld,
   options: Partial<HttpParts> & { readonly logger?: Logger } = {},
+  listener: (make: () => AnsweringServer) => HttpServer = (make) => make(),
 ): Promise<Served> {
   const folder = mkdtempSync(join(tmpdir(), "ergon-http-"));
   const { clock } = world;
@@ -109,7 +110,7 @@ export async function serve(
   });
   const mind = await mindOf(world, subAgent);
   await mind.start();
-  const server = createHttpServer({ ...partsOf(world, tokens, { hub, mind, subAgent }), ...options });
+  const server = listener(() => createHttpServer({ ...partsOf(world, tokens, { hub, mind, subAgent }), ...options }));
   const url = await server.listen("127.0.0.1", 0);
   const ask: Served["ask"] = async (method, path, { token = FIRST_TOKEN, body, raw, headers } = {}) => {
     const sent = raw ?? (body === undefined ? undefined : JSON.stringify(body));

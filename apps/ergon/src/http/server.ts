@@ -8,9 +8,11 @@
  */
 import { randomBytes } from "node:crypto";
 import type { IncomingMessage } from "node:http";
-import type { AddressInfo, Socket } from "node:net";
+import { once } from "node:events";
+import type { Server, Socket } from "node:net";
 import type { Logger } from "@ergon/core";
 import { fastify, type FastifyInstance, type FastifyRequest } from "fastify";
+import { listeningAt } from "./addresses.ts";
 import { createHostCheck } from "./allowed-hosts.ts";
 import { approvalRoutes } from "./approvals.ts";
 import { answerClientError, sendAnswer, sendProblem } from "./answers.ts";
@@ -22,7 +24,7 @@ import { createEventStreams } from "./event-streams.ts";
 import { eventRoutes } from "./events.ts";
 import { grantRoutes } from "./grants.ts";
 import { healthRoutes } from "./health.ts";
-import { type HttpParts, REQUEST_TIMES } from "./http-parts.ts";
+import { type HttpParts, MAX_CONNECTIONS, REQUEST_TIMES } from "./http-parts.ts";
 import { readJsonBody } from "./json-body.ts";
 import { askRoutes } from "./loop.ts";
 import { loopRoutes } from "./loops.ts";
@@ -39,7 +41,6 @@ import { subAgentRoutes } from "./subagent.ts";
 import { tokenRoutes } from "./tokens.ts";
 import { toolRoutes } from "./tools.ts";
 
-const MAX_CONNECTIONS = 10_000;
 export const MAX_HEADER_BYTES = 16 * 1024;
 const MAX_PARAM_LENGTH = 512;
 const IDLE_CHECK_MS = 20;
@@ -50,7 +51,12 @@ export type HttpServer = {
   readonly close: (options?: { readonly graceMs?: number }) => Promise<void>;
 };
 
-export function createHttpServer(parts: HttpParts): HttpServer {
+export type AnsweringServer = HttpServer & {
+  /** Goes on where another server has begun to listen, beginning with the connections that wait there. */
+  readonly adopt: (listening: Server, waiting: Iterable<Socket>) => Promise<void>;
+};
+
+export function createHttpServer(parts: HttpParts): AnsweringServer {
   const draining = new AbortController();
   const streams = createEventStreams(parts.streamTimes);
   const limiter = createLimiter(parts.clock, parts.limits);
@@ -94,14 +100,27 @@ export function createHttpServer(parts: HttpParts): HttpServer {
   const silent = watchSilent(app);
   const mcp = addMcp(app, { host: parts.mcp, door, clock: parts.clock, logger: parts.logger });
 
+  const listens = (): string => {
+    app.server.maxConnections = parts.maxConnections ?? MAX_CONNECTIONS;
+    const { host, url, isOne } = listeningAt(app.server);
+    if (isOne) hosts.addAddress(host);
+    return url;
+  };
+
   return {
     listen: async (host, port) => {
       await app.listen({ host, port });
-      app.server.maxConnections = parts.maxConnections ?? MAX_CONNECTIONS;
-      const { address, port: bound, family } = app.server.address() as AddressInfo;
-      const shown = family === "IPv6" ? `[${address}]` : address;
-      if (!EVERYWHERE.has(shown)) hosts.addAddress(shown);
-      return `http://${shown}:${bound}`;
+      return listens();
+    },
+    adopt: async (listening, waiting) => {
+      await app.ready();
+      app.server.listen(listening);
+      await once(app.server, "listening");
+      listens();
+      for (const socket of waiting) {
+        app.server.emit("connection", socket);
+        socket.resume();
+      }
     },
     close: async ({ graceMs = 0 } = {}) => {
       draining.abort();
@@ -127,18 +146,6 @@ function watchSilent({ server }: FastifyInstance): ReadonlySet<Socket> {
   });
   server.on("request", ({ socket }) => void silent.delete(socket));
   return silent;
-}
-
-const EVERYWHERE: ReadonlyMap<string, string> = new Map([
-  ["0.0.0.0", "127.0.0.1"],
-  ["[::]", "[::1]"],
-]);
-
-/** How processes on this machine ask a server that listens at this address. */
-export function reachableHere(url: string): string {
-  const address = new URL(url);
-  address.hostname = EVERYWHERE.get(address.hostname) ?? address.hostname;
-  return address.origin;
 }
 
 function createApp({ requestTimes: times = REQUEST_TIMES, logger }: HttpParts): FastifyInstance {

@@ -15,6 +15,7 @@ import {
   type Logger,
   type NewEvent,
   type PureTool,
+  pureTool,
   toErgonError,
   type ToolRegistry,
   usageError,
@@ -130,7 +131,7 @@ export function leadSubAgent(parts: LeadSubAgentParts): OwnedSubAgent {
     ...subAgentTools({ subAgent: late, registry, clock, ready: () => parts.servers.list() }),
     enableTool(async (serverId, about) => (await open()).asks(serverId, about), parts.servers),
   ]) {
-    if (!registry.has(tool.definition.id)) registry.register(tool);
+    if (!registry.has(tool.definition.id)) registry.add(pureTool(tool));
   }
   return late;
 

@@ -1,11 +1,9 @@
 // `--gateway`: what the hub's servers have, shown to MCP clients as ours. Each call passes the gate like any other.
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Json, type JsonObject, type Logger, type ServerOffer, toErgonError, type ToolSummary } from "@ergon/core";
-import type { CallToolResult, Tool } from "@modelcontextprotocol/server";
-import { answer, outputSchema } from "./answers.ts";
+import { type Logger, type ServerOffer, toErgonError, type ToolSummary } from "@ergon/core";
 import type { McpChanges } from "./changes.ts";
-import { driveCall } from "./drive-call.ts";
 import { gatewayReads } from "./gateway-reads.ts";
+import { gatewayTool } from "./gateway-tool.ts";
 import type { Reach } from "./reach.ts";
 import type { McpSurface, McpTool } from "./surface.ts";
 
@@ -71,60 +69,6 @@ export function gatewaySurface({ reach, changes, logger, onChange, onOffers }: G
   };
 }
 
-type ShownTool = Pick<ToolSummary, "id" | "title" | "description" | "parameters" | "effects" | "outputSchema">;
-
 function isOfHub({ origin }: ToolSummary): boolean {
   return origin === "hub";
-}
-
-/** A tool of the registry as a tool of ours. */
-export function gatewayTool(tool: ShownTool, reach: Reach): McpTool {
-  const { id, title, description, parameters, effects } = tool;
-  const isDeclared = tool.outputSchema !== undefined;
-  return {
-    definition: {
-      name: id,
-      title,
-      description,
-      inputSchema: objectSchema(parameters),
-      outputSchema: outputSchema(isDeclared ? tool.outputSchema : WRAPPED),
-      annotations: {
-        readOnlyHint: effects === "read" || effects === "pure",
-        idempotentHint: effects !== "once",
-        destructiveHint: effects === "once" || effects === "idempotent",
-        openWorldHint: true,
-      },
-    },
-    call: async (args, call) =>
-      await driveCall<CallToolResult>(reach, call, {
-        tool: id,
-        args,
-        called: { toolId: id, args },
-        result: (output) => resultOf(output, isDeclared),
-        waiting: answer,
-      }),
-  };
-}
-
-const WRAPPED = { type: "object", properties: { output: {} }, required: ["output"] };
-
-/** A server's own blocks (pictures, links) go on as they came; everything else is said in both forms. */
-function resultOf(output: Json, isDeclared: boolean): CallToolResult {
-  const structured = isDeclared && isObject(output) ? output : { output };
-  const blocks = isObject(output) ? output["content"] : undefined;
-  if (isDeclared || !Array.isArray(blocks) || !blocks.every(isBlock)) return answer(structured);
-  return { content: blocks, structuredContent: structured };
-}
-
-function isBlock(value: Json): boolean {
-  return isObject(value) && typeof value["type"] === "string";
-}
-
-function isObject(value: Json): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-function objectSchema(parameters: ToolSummary["parameters"]): Tool["inputSchema"] {
-  const schema = typeof parameters === "boolean" ? {} : parameters;
-  return { ...schema, type: "object" };
 }

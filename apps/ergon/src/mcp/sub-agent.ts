@@ -1,5 +1,5 @@
 import { SUB_AGENT_TOOL_DEFINITIONS } from "../hub/sub-agent-tools.ts";
-import { gatewayTool } from "./gateway.ts";
+import { gatewayTool } from "./gateway-tool.ts";
 import type { Reach } from "./reach.ts";
 import type { McpSurface } from "./surface.ts";
 

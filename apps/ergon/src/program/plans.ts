@@ -19,6 +19,6 @@ export function addPlans(program: Command, run: Run): void {
     .argument("<file>", "a *.plan.json or *.plan.yaml")
     .description("name every problem of a plan file; exit 1 when it cannot run")
     .action(async (file: string) =>
-      run(async (context) => (await import("../commands/plans.ts")).checkPlan(context, file)),
+      run(async (context) => (await import("../commands/plans-validate.ts")).checkPlan(context, file)),
     );
 }

@@ -28,34 +28,39 @@ export function adaptPureTool(tool: unknown, from: SchemaProvenance = {}): Tool 
   return guarded(KIND, definitionOf(tool), () => {
     const { implementation } = readForm(KIND, Fields, tool);
     const definition = readForm(KIND, ToolDefinition, definitionOf(tool));
-    const { id, title, parameters, outputSchema, effects, destructiveHint, alwaysAsk, timeoutMs, energyUnits, tags } =
-      definition;
-    const owner = nameOf(KIND, definition);
-    refuseBadSchemas(owner, { parameters, outputSchema }, RULES);
-    return {
-      id,
-      title: title ?? id,
-      description: definition.description,
-      origin: "tool",
-      ...(from.source === undefined ? {} : { source: from.source }),
-      effects: effects ?? "pure",
-      ...(destructiveHint === undefined ? {} : { destructiveHint }),
-      ...(alwaysAsk === undefined ? {} : { alwaysAsk }),
-      parameters,
-      ...(outputSchema === undefined ? {} : { outputSchema }),
-      applicableRoles: [],
-      tags: tags ?? [],
-      suggestedPrerequisites: [],
-      suggestedPostrequisites: [],
-      requiredContext: [],
-      usesAI: false,
-      ...(timeoutMs === undefined ? {} : { timeoutMs }),
-      ...(energyUnits === undefined ? {} : { energyUnits }),
-      body: jsonSchemaBody({ parameters, outputSchema, rules: RULES, schemas: from.schemas }, ({ args }, run) =>
-        implementation(args as never, run as never),
-      ),
-    };
+    const { parameters, outputSchema } = definition;
+    refuseBadSchemas(nameOf(KIND, definition), { parameters, outputSchema }, RULES);
+    return pureTool({ definition, implementation: implementation as PureTool["implementation"] }, from);
   });
+}
+
+/** The same of a form that is known to be sound: one of Ergon's own, which the tests look at. */
+export function pureTool({ definition, implementation }: PureTool, from: SchemaProvenance = {}): Tool {
+  const { id, title, description, parameters, outputSchema, effects, tags } = definition;
+  const { destructiveHint, alwaysAsk, timeoutMs, energyUnits } = definition;
+  return {
+    id,
+    title: title ?? id,
+    description,
+    origin: "tool",
+    ...(from.source === undefined ? {} : { source: from.source }),
+    effects: effects ?? "pure",
+    ...(destructiveHint === undefined ? {} : { destructiveHint }),
+    ...(alwaysAsk === undefined ? {} : { alwaysAsk }),
+    parameters,
+    ...(outputSchema === undefined ? {} : { outputSchema }),
+    applicableRoles: [],
+    tags: tags ?? [],
+    suggestedPrerequisites: [],
+    suggestedPostrequisites: [],
+    requiredContext: [],
+    usesAI: false,
+    ...(timeoutMs === undefined ? {} : { timeoutMs }),
+    ...(energyUnits === undefined ? {} : { energyUnits }),
+    body: jsonSchemaBody({ parameters, outputSchema, rules: RULES, schemas: from.schemas }, ({ args }, run) =>
+      implementation(args as never, run),
+    ),
+  };
 }
 
 const KIND = "tool";
