@@ -4,6 +4,7 @@ import type { MCPResponse } from "@ergon/core";
 import { type ScriptedServer, startScriptedServer } from "../../packages/node/src/models/scripted-server.fixture.ts";
 import { prepareSupabase } from "../../capabilities/tools/talent/shared/prepared-supabase.fixture.ts";
 import { ergon, finish, start, temporaryFolder } from "./ergon.ts";
+import { prepareVectors } from "./prepared-vectors.ts";
 import { serveFolder, type ServedFolder } from "./served.ts";
 
 let folder: ReturnType<typeof temporaryFolder>;
@@ -65,6 +66,7 @@ describe("ergon ask", { timeout: 120_000 }, () => {
 
   it("answers whom a person is missing what for from the sample data, and goes on with them", async () => {
     await prepareSupabase(join(folder.path, ".ergon/supabase"));
+    await prepareVectors(join(folder.path, ".ergon"));
     const question = "Which capabilities is Amara Osei missing for Data Engineer, and what should they learn first?";
     const { out, err, code } = await ergon(["ask", question, "--session", "amara"], { cwd: folder.path });
     expect(code).toBe(0);
@@ -83,6 +85,7 @@ describe("ergon ask", { timeout: 120_000 }, () => {
   });
 
   it("asks instead of guessing", async () => {
+    await prepareVectors(join(folder.path, ".ergon"));
     const unsure = await ergon(["ask", "colour the bicycle purple"], { cwd: folder.path });
     expect(unsure).toMatchObject({ code: 0, out: expect.stringContaining("I am not sure") as string });
     const lacking = await ergon(["ask", "add two numbers for me"], { cwd: folder.path });
@@ -90,6 +93,7 @@ describe("ergon ask", { timeout: 120_000 }, () => {
   });
 
   it("answers machines with one document, and goes on in a session", async () => {
+    await prepareVectors(join(folder.path, ".ergon"));
     const first = await ergon(["ask", "greet Grace Hopper", "--session", "talk-1", "--json"], { cwd: folder.path });
     expect(JSON.parse(first.out)).toMatchObject({
       sessionId: "talk-1",
@@ -185,6 +189,7 @@ describe("POST /loop", { timeout: 120_000 }, () => {
   });
 
   it("refuses what cannot be read, and keeps owners apart", async () => {
+    await prepareVectors(join(folder.path, ".ergon"));
     const server = await served();
     for (const wrong of [{}, { ...turn("x"), mode: "boss" }, turn("   "), { ...turn("x"), messages: "hi" }]) {
       const { status, body } = await post(server, "/loop", wrong);

@@ -9,6 +9,7 @@ import {
   startScriptedServer,
 } from "../../packages/node/src/models/scripted-server.fixture.ts";
 import { ergon, temporaryFolder } from "./ergon.ts";
+import { prepareVectors } from "./prepared-vectors.ts";
 import { serveFolder, type ServedFolder } from "./served.ts";
 
 let folder: ReturnType<typeof temporaryFolder>;
@@ -213,6 +214,7 @@ describe("conversations over HTTP", { timeout: 120_000 }, () => {
   });
 
   it("answers with no key and no network, refuses what it cannot take, and keeps owners apart", async () => {
+    await prepareVectors(join(folder.path, ".ergon"));
     const server = await served();
     const waited = await ask<{ response?: { content: string; by: string } }>(
       server,
@@ -404,6 +406,7 @@ export const implementation = async ({ marks, go }, { signal, idempotencyKey }) 
 
 describe("ergon chat and ergon energy", { timeout: 120_000 }, () => {
   it("talks from a pipe, line by line, and remembers", async () => {
+    await prepareVectors(join(folder.path, ".ergon"));
     const { out, code } = await ergon(["chat"], { cwd: folder.path, input: "greet Ada\n/energy\ngreet Bo\n" });
     expect(code).toBe(0);
     expect(out).toContain("Hello, Ada!");

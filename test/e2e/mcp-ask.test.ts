@@ -1,12 +1,13 @@
 import { describe, expect, it } from "vitest";
 import { startScriptedServer } from "../../packages/node/src/models/scripted-server.fixture.ts";
 import type { Target } from "./mcp-clients.ts";
+import { prepareVectors } from "./prepared-vectors.ts";
 import { EVERY_WAY, mcpFolder, sharedServer } from "./mcp-folder.ts";
 
 type Prompt = { readonly system: string; readonly user: string };
 
 describe("the MCP tool ask", { timeout: 120_000 }, () => {
-  const { stdio, http, connect } = mcpFolder();
+  const { data, stdio, http, connect } = mcpFolder();
   const serve = (env: Readonly<Record<string, string>> = {}): Promise<Target> => http({ env });
   const shared = sharedServer();
   const targets = { stdio: async () => stdio(), HTTP: shared };
@@ -14,6 +15,7 @@ describe("the MCP tool ask", { timeout: 120_000 }, () => {
   it.each(EVERY_WAY)(
     "answers %s over %s, and hands the planning to its model where it is unsure",
     async (name, door) => {
+      await prepareVectors(data());
       const client = await connect(name, await targets[door]());
       expect(await client.tools()).toContain("ask");
       const sure = await client.call("ask", { message: 'How many words are in "to be or not to be"?' });
