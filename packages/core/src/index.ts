@@ -279,7 +279,6 @@ export { adaptMcpTool, type McpToolOptions } from "./tools/adapt/mcp-tool.ts";
 export {
   adaptPureTool,
   type PureTool,
-  pureTool,
   type PureToolImplementation,
   type SchemaProvenance,
 } from "./tools/adapt/pure-tool.ts";

@@ -15,7 +15,6 @@ import {
   type Logger,
   type NewEvent,
   type PureTool,
-  pureTool,
   toErgonError,
   type ToolRegistry,
   usageError,
@@ -131,7 +130,7 @@ export function leadSubAgent(parts: LeadSubAgentParts): OwnedSubAgent {
     ...subAgentTools({ subAgent: late, registry, clock, ready: () => parts.servers.list() }),
     enableTool(async (serverId, about) => (await open()).asks(serverId, about), parts.servers),
   ]) {
-    if (!registry.has(tool.definition.id)) registry.add(pureTool(tool));
+    if (!registry.has(tool.definition.id)) registry.registerOwn(tool);
   }
   return late;
 

@@ -8,6 +8,7 @@ import type { MCPActionV2 } from "./adapt/action.ts";
 import { adaptTool, type ToolForm } from "./adapt/adapt-tool.ts";
 import type { Provenance } from "./adapt/read-form.ts";
 import type { ToolMetadata } from "./adapt/tool-metadata.ts";
+import { type PureTool, pureTool } from "./adapt/pure-tool.ts";
 import { createJsonSchemas, type JsonSchemas } from "./json-schema/json-schemas.ts";
 import { plannerPrompt } from "./planner-prompt.ts";
 import { summaryOf } from "./summary.ts";
@@ -53,6 +54,11 @@ export class ToolRegistry {
   register(form: ToolForm, from?: Provenance): Tool;
   register(form: unknown, from: Provenance = {}): Tool {
     return this.add(adaptTool(form, { ...from, schemas: this.#schemas }));
+  }
+
+  /** Takes in a tool of Ergon's own, whose form the tests look at. */
+  registerOwn(tool: PureTool): Tool {
+    return this.add(pureTool(tool, { schemas: this.#schemas }));
   }
 
   /** Takes in a tool that an adapter made: its form was checked then, and is not looked at again. */
