@@ -95,6 +95,12 @@ describe("Ergon as an MCP server", { timeout: 60_000 }, () => {
     expect((await client.call("cancel_session", { sessionId })).structured).toMatchObject({ status: "cancelled" });
   });
 
+  it("ends at a message that is longer than any may be, and says so", async () => {
+    const input = "x".repeat(11 * 1024 * 1024);
+    const ended = await ergon(["mcp", "--data", data()], { cwd: folder.path, input });
+    expect(ended).toMatchObject({ code: 2, out: "", err: expect.stringMatching(/longer than \d+ bytes/) });
+  });
+
   it("says what is wrong with a plan, its input or a tool's arguments, and starts nothing", async () => {
     const client = await connect("SDK v2, 2026", await shared());
     expect(await client.call("run_plan", { planId: "review_txt" })).toMatchObject({

@@ -40,7 +40,10 @@ export async function diagnose(app: App, version: string): Promise<Diagnosis> {
   const capabilities = await Promise.all(
     loaded.folders.map(async (report): Promise<FolderDiagnosis> => {
       const found = await plansIn(report);
-      return { ...report, plans: found.plans.length, problems: [...report.problems, ...found.problems] };
+      // What is wrong with the folder itself is found by both.
+      const known = new Set(report.problems.map(describeProblem));
+      const more = found.problems.filter((problem) => !known.has(describeProblem(problem)));
+      return { ...report, plans: found.plans.length, problems: [...report.problems, ...more] };
     }),
   );
   const sandbox = await lookAtSandbox(app);

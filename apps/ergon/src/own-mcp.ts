@@ -24,11 +24,12 @@ export function ownMcp(given: OwnMcpParts): () => Promise<McpHost> {
       import("./mcp/compose-host.ts"),
       import("./mcp/changes.ts"),
     ]);
-    const changes = createMcpChanges((announce) =>
-      watchEvents((events) => {
+    const changes = createMcpChanges((announce) => ({
+      stop: watchEvents((events) => {
         for (const { owner, uri } of changedResources(events)) announce(owner, uri);
       }),
-    );
+      begun: Promise.resolve(),
+    }));
     onPlans?.(() => announcePlans(changes));
     const { engine, loops, ask, everything, tools, callFor, approvals, servers, logger } = parts;
     const reach: Reach = (_, work) => work({ engine, loops, ask, everything, tools, callFor, approvals, servers });

@@ -42,6 +42,7 @@ export { createSupervisedSandbox, type SupervisedOptions } from "./sandbox/super
 export { openSqliteStateStore, type SqliteStateStore, type SqliteStoreOptions } from "./sqlite/state-store.ts";
 export { askRemote } from "./remote/remote-ask.ts";
 export type { RemoteTarget } from "./remote/remote-call.ts";
+export { AFTER_HEADER } from "./remote/follow-remote.ts";
 export { createRemoteEngine } from "./remote/remote-engine.ts";
 export { createRemoteConversations } from "./remote/remote-conversations.ts";
 export { createRemoteLoops } from "./remote/remote-loops.ts";
@@ -62,6 +63,7 @@ export {
   TokenInfo,
   TokenName,
 } from "./tokens/token-book.ts";
+export { createDrained } from "./mcp/drained.ts";
 export { createLineReader } from "./mcp/line-reader.ts";
 export { isPlainMessage } from "./mcp/plain-message.ts";
 export { openKnownEras } from "./hub/known-eras.ts";

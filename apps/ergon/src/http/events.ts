@@ -1,4 +1,5 @@
 import { usageError } from "@ergon/core";
+import { AFTER_HEADER } from "@ergon/node";
 import { z } from "zod";
 import { ConversationParams, unknownConversation } from "./conversations.ts";
 import type { EventStreams } from "./event-streams.ts";
@@ -71,10 +72,11 @@ export function eventRoutes({ engine, outbox, conversations, streams }: Parts): 
     const afterSeq = begin(asker.lastEventId, after, await outbox.lastSeq());
     const session = sessionId === undefined ? {} : { sessionId };
     const follow = (signal: AbortSignal) => engine.follow({ owner, afterSeq, signal, ...session });
+    const headers = { "x-request-id": requestId, [AFTER_HEADER]: String(afterSeq) };
     asker.becomeStream();
     return {
       status: 200,
-      stream: (response) => streams.run(response, { "x-request-id": requestId }, follow, asker.dismissed()),
+      stream: (response) => streams.run(response, headers, follow, asker.dismissed()),
     };
   }
 }

@@ -17,7 +17,7 @@ describe("changes", () => {
     const changes = createMcpChanges((announce) => {
       story.push("begin");
       announce("ada", "ergon://loops/1");
-      return () => story.push("end");
+      return { stop: () => story.push("end"), begun: Promise.resolve() };
     });
     const heard: McpChange[] = [];
     changes.listen((change) => heard.push(change));

@@ -9,15 +9,20 @@ export type McpChanges = {
   readonly listen: (listener: (change: McpChange) => void) => () => void;
   /** Somebody wants to hear of resources, until the returned function is called: only then are they looked after. */
   readonly interest: () => () => void;
+  /** Resolves when they are looked after: what happens from then on is told. */
+  readonly watching: () => Promise<void>;
+};
+
+export type WatchResources = (announce: (owner: string, uri: string) => void) => {
+  readonly stop: () => void;
+  readonly begun: Promise<void>;
 };
 
 /** `watchResources` is asked to begin with the first interest, and to end with the last. */
-export function createMcpChanges(
-  watchResources: (announce: (owner: string, uri: string) => void) => () => void = () => () => undefined,
-): McpChanges {
+export function createMcpChanges(watchResources: WatchResources = () => NOTHING): McpChanges {
   const listeners = new Set<(change: McpChange) => void>();
   let interested = 0;
-  let stop: (() => void) | undefined;
+  let watch: ReturnType<WatchResources> | undefined;
   const announce = (change: McpChange): void => {
     for (const listener of listeners) listener(change);
   };
@@ -29,16 +34,19 @@ export function createMcpChanges(
     },
     interest: () => {
       interested += 1;
-      stop ??= watchResources((owner, uri) => announce({ kind: "resource", owner, uri }));
+      watch ??= watchResources((owner, uri) => announce({ kind: "resource", owner, uri }));
       let ended = false;
       return () => {
         if (ended) return;
         ended = true;
         interested -= 1;
         if (interested > 0) return;
-        stop?.();
-        stop = undefined;
+        watch?.stop();
+        watch = undefined;
       };
+    },
+    watching: async () => {
+      await watch?.begun;
     },
   };
 }
@@ -47,3 +55,5 @@ export function createMcpChanges(
 export function announcePlans({ announce }: Pick<McpChanges, "announce">): void {
   for (const list of ["tools", "prompts", "resources"] as const) announce({ kind: "list", list });
 }
+
+const NOTHING = { stop: (): void => undefined, begun: Promise.resolve() };

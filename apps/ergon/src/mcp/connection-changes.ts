@@ -5,7 +5,8 @@ import type { McpChange, McpChanges } from "./changes.ts";
 export const MAX_WATCHED = 100;
 
 export type ConnectionChanges = {
-  readonly subscribe: (uri: string) => void;
+  /** Resolves when what becomes of it from now on will be told. */
+  readonly subscribe: (uri: string) => Promise<void>;
   readonly unsubscribe: (uri: string) => void;
 };
 
@@ -43,13 +44,14 @@ export function tellConnection(
   }
 
   return {
-    subscribe: (uri) => {
+    subscribe: async (uri) => {
       if (watched.size >= MAX_WATCHED && !watched.has(uri)) {
         const message = `At most ${MAX_WATCHED} resources can be subscribed to.`;
         throw new ProtocolError(ProtocolErrorCode.InvalidParams, message);
       }
       watched.add(uri);
       endInterest ??= changes.interest();
+      await changes.watching();
     },
     unsubscribe: (uri) => {
       watched.delete(uri);

@@ -2,7 +2,7 @@ import type { OutgoingHttpHeaders, ServerResponse } from "node:http";
 import type { JSONRPCMessage } from "@modelcontextprotocol/server";
 
 const KEEP_ALIVE_MS = 15_000;
-/** Whoever leaves more than this unread is let go. */
+/** Whoever has left more than this unread is let go when there is more to send. */
 export const MAX_UNREAD_BYTES = 16 * 1024 * 1024;
 
 export type EventStream = {
@@ -16,35 +16,34 @@ export type EventStream = {
 export function openEventStream(response: ServerResponse, given: OutgoingHttpHeaders, gone: AbortSignal): EventStream {
   let keepAlive: NodeJS.Timeout | undefined;
   const headers = { ...given, ...EVENT_STREAM };
-  const stop = (): void => void (response.writableEnded || response.end());
-  // A write that meets a closing connection; `gone` is what tells.
-  response.on("error", () => undefined);
-  response.once("close", () => clearInterval(keepAlive));
-  gone.addEventListener("abort", stop, { once: true });
+  const isOver = (): boolean => response.writableEnded || response.destroyed;
 
   const begin = (): void => {
-    if (response.headersSent || response.destroyed) return;
+    if (response.headersSent || isOver()) return;
     response.writeHead(200, headers).flushHeaders();
     keepAlive = setInterval(() => response.write(": still at it\n\n"), KEEP_ALIVE_MS).unref();
   };
+  const send = (message: JSONRPCMessage): void => {
+    begin();
+    if (isOver()) return;
+    if (response.writableLength > MAX_UNREAD_BYTES) response.destroy();
+    else response.write(eventOf(message));
+  };
+  const end = (last?: JSONRPCMessage): void => {
+    if (isOver()) return;
+    const text = last === undefined ? "" : eventOf(last);
+    if (response.headersSent) response.end(text);
+    else response.writeHead(200, { ...headers, "content-length": Buffer.byteLength(text) }).end(text);
+  };
+
+  // A write that meets a closing connection; `gone` is what tells.
+  response.on("error", () => undefined);
+  response.once("close", () => clearInterval(keepAlive));
+  if (gone.aborted) end();
+  gone.addEventListener("abort", () => end(), { once: true });
   // Whoever waits for longer than a turn of the event loop sees that somebody is there.
   setImmediate(begin);
-
-  return {
-    begin,
-    send: (message) => {
-      begin();
-      if (response.writableEnded || response.destroyed) return;
-      response.write(eventOf(message));
-      if (response.writableLength > MAX_UNREAD_BYTES) response.destroy();
-    },
-    end: (last) => {
-      if (response.writableEnded || response.destroyed) return;
-      const text = last === undefined ? "" : eventOf(last);
-      if (response.headersSent) response.end(text);
-      else response.writeHead(200, { ...headers, "content-length": Buffer.byteLength(text) }).end(text);
-    },
-  };
+  return { begin, send, end };
 }
 
 function eventOf(message: JSONRPCMessage): string {

@@ -103,6 +103,8 @@ export function createLegacySessions(host: McpHost, clock: Clock, bounds: Legacy
 
   return {
     handle: async (exchange, { owner, mayApprove = false, body }) => {
+      // Whoever has gone already is not told of again, and would count for ever.
+      if (exchange.response.closed) return;
       const given = exchange.request.headers["mcp-session-id"];
       const id = given === undefined ? undefined : String(given);
       const session = id === undefined ? await opened(owner, body) : find(id, owner);

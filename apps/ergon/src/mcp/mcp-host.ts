@@ -175,8 +175,8 @@ export function createMcpHost({ name, version, surfaces, changes, logger, debug 
       ({ level } = params);
       return {};
     });
-    server.setRequestHandler("resources/subscribe", ({ params }) => {
-      connection.subscribe(params.uri);
+    server.setRequestHandler("resources/subscribe", async ({ params }) => {
+      await connection.subscribe(params.uri);
       return {};
     });
     server.setRequestHandler("resources/unsubscribe", ({ params }) => {

@@ -104,19 +104,54 @@ describe("a session of the older era", () => {
     await vi.waitFor(async () => expect((await listen()).status).toBe(200));
   });
 
-  it("loses nothing but the answer when whoever asked has gone", async () => {
+  it("loses nothing but the answer when whoever asked has gone, whose id stays taken until then", async () => {
     await open();
     answer = () => undefined;
     const leave = new AbortController();
     const headers = { accept: "application/json, text/event-stream", "content-type": "application/json" };
     await fetch(door.url, { method: "POST", headers, body: JSON.stringify(ping(1)), signal: leave.signal });
     leave.abort();
-    await vi.waitFor(async () => {
-      await transport.send(result(1));
-      expect(errors.at(-1)).toMatch(/Nobody waits for the answer to request 1/);
-    });
+    const question = { jsonrpc: "2.0", id: 7, method: "elicitation/create", params: {} } as const;
+    await vi.waitFor(() =>
+      expect(transport.send(question, { relatedRequestId: 1 })).rejects.toThrow("The client has gone"),
+    );
+    await transport.send(note("half"), { relatedRequestId: 1 });
+    expect((await say(ping(1))).status).toBe(400);
+    await transport.send(result(1));
+    expect(errors).toEqual(["Nobody waits for the answer to request 1 any more."]);
     answer = (id) => void transport.send(result(id));
     expect(await events(await say(ping(1)))).toEqual([result(1)]);
+  });
+
+  it("ends the answer to what was cancelled, and what comes for it later is lost", async () => {
+    await open();
+    answer = () => undefined;
+    const cancelled = (requestId: unknown) => ({
+      jsonrpc: "2.0",
+      method: "notifications/cancelled",
+      params: { requestId },
+    });
+    const [alone, both] = [await say(ping(1)), await say([ping(2), ping(3)])];
+    for (const id of [1, 2, 99, null]) expect((await say(cancelled(id))).status).toBe(202);
+    expect(await events(alone)).toEqual([]);
+    await transport.send(result(1));
+    expect(errors).toHaveLength(1);
+    await transport.send(result(3));
+    expect(await events(both)).toEqual([result(3)]);
+    expect(heard.filter((message) => "method" in message && message.method.endsWith("cancelled"))).toHaveLength(4);
+    answer = (id) => void transport.send(result(id));
+    expect(await events(await say(ping(1)))).toEqual([result(1)]);
+  });
+
+  it("sends a message of any size to whoever reads", async () => {
+    await open();
+    answer = () => undefined;
+    const response = await say(ping(1));
+    const long = note("x".repeat(MAX_UNREAD_BYTES + 1));
+    await transport.send(long, { relatedRequestId: 1 });
+    const said = events(response);
+    await transport.send(result(1));
+    expect(await said).toEqual([long, result(1)]);
   });
 
   it("lets go of whoever does not read", async () => {

@@ -24,7 +24,8 @@ export type SessionTransport = Transport & {
   readonly handle: (exchange: Exchange, body: unknown) => boolean;
 };
 
-type Answering = { readonly stream: EventStream; left: number };
+/** The requests of one POST; each keeps its id until it is answered or cancelled, whoever is still there to hear it. */
+type Answering = { readonly stream: EventStream; readonly isGone: () => boolean; left: number };
 
 export function createSessionTransport(id: string, onDeleted: () => void): SessionTransport {
   const answering = new Map<RequestId, Answering>();
@@ -44,11 +45,16 @@ export function createSessionTransport(id: string, onDeleted: () => void): Sessi
     },
     start: () => DONE,
     send: (message, options) => {
-      if ("method" in message) {
-        const related = options?.relatedRequestId;
-        // Whoever has gone hears nothing more; that is no failure of the call.
-        (related === undefined ? listening : answering.get(related)?.stream)?.send(message);
-      } else if (message.id !== undefined) answer(message.id, message);
+      if (!("method" in message)) {
+        if (message.id !== undefined) answer(message.id, message);
+        return DONE;
+      }
+      const related = options?.relatedRequestId;
+      const one = related === undefined ? undefined : answering.get(related);
+      // Nobody answers a question that nobody hears; what is only told is no loss.
+      const isLost = related === undefined ? listening === undefined : one?.isGone() !== false;
+      if (isLost && "id" in message) return Promise.reject(new Error("The client has gone, and cannot be asked."));
+      (related === undefined ? listening : one?.stream)?.send(message);
       return DONE;
     },
     close: () => {
@@ -90,29 +96,34 @@ export function createSessionTransport(id: string, onDeleted: () => void): Sessi
     if (asked.some((request, at) => answering.has(request) || asked.indexOf(request) !== at)) return ID_IN_USE;
     if (asked.length > 0) openAnswer(exchange, asked);
     else exchange.response.writeHead(202, exchange.headers).end();
-    for (const message of messages) transport.onmessage?.(message);
+    for (const message of messages) {
+      transport.onmessage?.(message);
+      const cancelled = cancelledBy(message);
+      // The SDK answers nothing to what was cancelled: its place on the answer is free.
+      if (cancelled !== undefined) settle(cancelled, (stream, isLast) => isLast && stream.end());
+    }
     return undefined;
   }
 
   function openAnswer({ response, headers, gone }: Exchange, asked: readonly RequestId[]): void {
     const stream = openEventStream(response, inSession(headers), gone);
-    const one: Answering = { stream, left: asked.length };
+    const one: Answering = { stream, isGone: () => response.closed, left: asked.length };
     for (const request of asked) answering.set(request, one);
-    response.once("close", () => {
-      for (const request of asked) if (answering.get(request) === one) answering.delete(request);
-    });
   }
 
   function answer(request: RequestId, message: JSONRPCMessage): void {
+    const isHeard = settle(request, (stream, isLast) => (isLast ? stream.end(message) : stream.send(message)));
+    if (!isHeard) transport.onerror?.(new Error(`Nobody waits for the answer to request ${String(request)} any more.`));
+  }
+
+  /** Nothing more is to come for this request; false where nobody waited for it. */
+  function settle(request: RequestId, say: (stream: EventStream, isLast: boolean) => unknown): boolean {
     const one = answering.get(request);
-    if (one === undefined) {
-      transport.onerror?.(new Error(`Nobody waits for the answer to request ${String(request)} any more.`));
-      return;
-    }
+    if (one === undefined) return false;
     answering.delete(request);
     one.left -= 1;
-    if (one.left === 0) one.stream.end(message);
-    else one.stream.send(message);
+    say(one.stream, one.left === 0);
+    return !one.isGone();
   }
 
   function listen({ request, response, headers, gone }: Exchange): Refusal | undefined {
@@ -144,6 +155,12 @@ export function createSessionTransport(id: string, onDeleted: () => void): Sessi
   function inSession(headers: OutgoingHttpHeaders): OutgoingHttpHeaders {
     return { ...headers, "mcp-session-id": id };
   }
+}
+
+function cancelledBy(message: JSONRPCMessage): RequestId | undefined {
+  if (!("method" in message) || message.method !== "notifications/cancelled") return undefined;
+  const id: unknown = message.params?.["requestId"];
+  return typeof id === "string" || typeof id === "number" ? id : undefined;
 }
 
 function readMessages(body: unknown): JSONRPCMessage[] | Refusal {

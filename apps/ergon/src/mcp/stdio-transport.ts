@@ -1,5 +1,5 @@
 import type { Readable, Writable } from "node:stream";
-import { createLineReader, isPlainMessage } from "@ergon/node";
+import { createDrained, createLineReader, isPlainMessage } from "@ergon/node";
 import {
   type JSONRPCMessage,
   parseJSONRPCMessage,
@@ -20,7 +20,8 @@ export function createStdioTransport(
   { input, output }: StdioStreams,
   look: (message: JSONRPCMessage) => void,
 ): StdioTransport {
-  const { promise: closed, resolve } = Promise.withResolvers<void>();
+  const { promise: closed, resolve } = Promise.withResolvers<Error | undefined>();
+  const drained = createDrained(output);
   let gathered = "";
   let isClosed = false;
 
@@ -36,7 +37,7 @@ export function createStdioTransport(
       if (isClosed) return Promise.reject(new Error("The pipe is closed."));
       if (gathered === "") setImmediate(flush);
       gathered += serializeMessage(message);
-      return output.writableNeedDrain ? drained() : WRITTEN;
+      return drained();
     },
     close: () => {
       close();
@@ -46,10 +47,7 @@ export function createStdioTransport(
   const lines = createLineReader({
     maxBytes: MAX_MESSAGE_BYTES,
     onLine: takeLine,
-    onTooLong: () => {
-      failed(new Error(`A message was longer than ${String(MAX_MESSAGE_BYTES)} bytes.`));
-      close();
-    },
+    onTooLong: () => broken(new Error(`A message was longer than ${String(MAX_MESSAGE_BYTES)} bytes.`)),
   });
   return transport;
 
@@ -72,16 +70,6 @@ export function createStdioTransport(
     if (text !== "" && output.writable) output.write(text);
   }
 
-  function drained(): Promise<void> {
-    return new Promise((done) => {
-      const go = (): void => {
-        output.off("drain", go).off("close", go).off("error", go);
-        done();
-      };
-      output.on("drain", go).on("close", go).on("error", go);
-    });
-  }
-
   function failed(error: Error): void {
     transport.onerror?.(error);
   }
@@ -90,10 +78,14 @@ export function createStdioTransport(
   function broken(error: Error): void {
     if (isClosed) return;
     failed(error);
-    close();
+    end(error);
   }
 
   function close(): void {
+    end(undefined);
+  }
+
+  function end(reason: Error | undefined): void {
     if (isClosed) return;
     isClosed = true;
     lines.end();
@@ -101,11 +93,11 @@ export function createStdioTransport(
     input.pause();
     flush();
     transport.onclose?.();
-    resolve();
+    resolve(reason);
   }
 }
 
-/** `closed` resolves when it is, whoever closed it. */
-export type StdioTransport = Transport & { readonly closed: Promise<void> };
+/** `closed` resolves when it is, whoever closed it, and with what broke it. */
+export type StdioTransport = Transport & { readonly closed: Promise<Error | undefined> };
 
 const WRITTEN = Promise.resolve();

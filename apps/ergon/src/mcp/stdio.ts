@@ -1,3 +1,4 @@
+import { usageError } from "@ergon/core";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import type { ClientCapabilities } from "@modelcontextprotocol/server";
 import { isOpening } from "./client-features.ts";
@@ -25,6 +26,8 @@ export async function serveMcpOnStdio(
   const stop = (): void => void connection.close();
   signal.addEventListener("abort", stop, { once: true });
   if (signal.aborted) stop();
-  await transport.closed;
+  const broken = await transport.closed;
   await connection.close();
+  // A client that closes its end while it is written to has only left.
+  if (broken !== undefined && !("code" in broken)) throw usageError("input_invalid", broken.message);
 }

@@ -96,5 +96,7 @@ export type FollowEvents = {
   readonly sessionId?: string;
   /** "now": only what comes from now on. */
   readonly afterSeq: number | "now";
+  /** Told when it has begun, and behind which event: whatever comes later is given. */
+  readonly onBegun?: (afterSeq: number) => void;
   readonly signal: AbortSignal;
 };

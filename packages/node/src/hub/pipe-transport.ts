@@ -1,4 +1,5 @@
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
+import { createDrained } from "../mcp/drained.ts";
 import { createLineReader } from "../mcp/line-reader.ts";
 import { isPlainMessage } from "../mcp/plain-message.ts";
 import type { ServerProcess } from "./server-process.ts";
@@ -15,6 +16,7 @@ export const MAX_BAD_LINES = 100;
 export function createPipeTransport(server: ServerProcess, parse: (value: unknown) => JSONRPCMessage): PipeTransport {
   let badLines = 0;
   let isClosed = false;
+  const drained = createDrained(server.stdin);
   const lines = createLineReader({
     maxBytes: MAX_FRAME_BYTES,
     onLine: takeLine,
@@ -34,11 +36,7 @@ export function createPipeTransport(server: ServerProcess, parse: (value: unknow
     },
     send: async (message) => {
       if (isClosed || !server.stdin.writable) throw new Error("The server's input is closed.");
-      if (server.stdin.write(`${JSON.stringify(message)}\n`)) return;
-      await new Promise<void>((resolve) => {
-        server.stdin.once("drain", resolve);
-        server.stdin.once("close", resolve);
-      });
+      if (!server.stdin.write(`${JSON.stringify(message)}\n`)) await drained();
     },
     close: async () => {
       await server.end();

@@ -11,9 +11,11 @@ const MAX_YAML_ALIASES = 100;
 export type LoadedPlan = { readonly id: string; readonly file: string; readonly plan: AgenticPlan };
 export type LoadedPlans = { readonly plans: readonly LoadedPlan[]; readonly problems: readonly CapabilityProblem[] };
 
-/** The plans that are in a folder now; of its code nothing is loaded. */
+/** The plans that are in a folder now, and what is wrong with the folder; of its code nothing is loaded. */
 export async function folderPlans(folder: string): Promise<LoadedPlans> {
-  return loadPlans((await scanFolder(folder)).files);
+  const { files, problems } = await scanFolder(folder);
+  const loaded = await loadPlans(files);
+  return { plans: loaded.plans, problems: [...problems, ...loaded.problems] };
 }
 
 /** Reads and parses plan files. Whether a plan can run is preflight's question; here it is only known by its form. */

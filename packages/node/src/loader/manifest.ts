@@ -4,7 +4,7 @@ import { join, relative, sep } from "node:path";
 import { AgenticPlan, registryError, type Tool, type ToolBody, ToolSummary } from "@ergon/core";
 import { z } from "zod";
 import { type CapabilityFolder, loadFolder, type LoadOptions, loadTool } from "./load-folder.ts";
-import { folderPlans, type LoadedPlans } from "./load-plans.ts";
+import { folderPlans, type LoadedPlans, loadPlans } from "./load-plans.ts";
 import { installModuleHooks } from "./module-hooks.ts";
 import { scanFolder } from "./scan-folder.ts";
 
@@ -39,7 +39,7 @@ export async function describeCapabilities(folder: string): Promise<CapabilityMa
   try {
     const { root, files } = await scanFolder(folder);
     const loaded = await loadFolder(root, { hooks });
-    const plans = await folderPlans(root);
+    const plans = await loadPlans(files);
     const broken = [...loaded.problems, ...plans.problems, ...duplicates(loaded.tools)];
     if (broken.length > 0) throw brokenPack(folder, broken);
     const inFolder = (file: string) => relative(root, file).split(sep).join("/");

@@ -3,7 +3,17 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { isPlainMessage } from "./plain-message.ts";
 
-const params = fc.dictionary(fc.constantFrom("name", "arguments", "cursor"), fc.jsonValue());
+const KEYS = [
+  "name",
+  "progressToken",
+  "io.modelcontextprotocol/related-task",
+  "io.modelcontextprotocol/protocolVersion",
+];
+const meta = fc.oneof(fc.jsonValue(), fc.dictionary(fc.constantFrom(...KEYS), fc.jsonValue()));
+const params = fc.oneof(
+  fc.dictionary(fc.constantFrom("name", "arguments", "cursor"), fc.jsonValue()),
+  fc.record({ name: fc.jsonValue(), _meta: meta }, { requiredKeys: [] }),
+);
 const strange = fc.oneof(fc.jsonValue(), params);
 const message = fc.record(
   {
@@ -38,6 +48,10 @@ describe("a message that is plain", () => {
   it.each([
     { jsonrpc: "2.0", id: 1, error: { code: 1, message: "x" } },
     { jsonrpc: "2.0", id: 1.5, method: "ping" },
+    { jsonrpc: "2.0", id: 2 ** 60, method: "ping" },
+    { jsonrpc: "2.0", id: 1, method: "ping", params: { _meta: 5 } },
+    { jsonrpc: "2.0", id: 1, method: "ping", params: { _meta: { progressToken: {} } } },
+    { jsonrpc: "2.0", id: 1, result: { _meta: [] } },
     { jsonrpc: "2.0", result: {} },
     { jsonrpc: "2.0", id: 1, method: "ping", result: {} },
     { jsonrpc: "2.0", id: 1 },

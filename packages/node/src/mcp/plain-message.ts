@@ -12,16 +12,16 @@ export function isPlainMessage(value: unknown): value is JSONRPCMessage {
       case "jsonrpc":
         break;
       case "id":
-        if (typeof value[key] !== "string" && !Number.isInteger(value[key])) return false;
+        if (typeof value[key] !== "string" && !Number.isSafeInteger(value[key])) return false;
         break;
       case "method":
         if (typeof value[key] !== "string") return false;
         break;
       case "params":
-        if (!isRequest || !isObject(value[key])) return false;
+        if (!isRequest || !isPlainBody(value[key])) return false;
         break;
       case "result":
-        if (isRequest || value["id"] === undefined || !isObject(value[key])) return false;
+        if (isRequest || value["id"] === undefined || !isPlainBody(value[key])) return false;
         break;
       default:
         return false;
@@ -29,6 +29,18 @@ export function isPlainMessage(value: unknown): value is JSONRPCMessage {
   }
   return isRequest || "result" in value;
 }
+
+/** What the protocol itself reads of parameters and results is in `_meta`; tokens and the like are the schema's to judge. */
+function isPlainBody(value: unknown): boolean {
+  if (!isObject(value)) return false;
+  const meta = value["_meta"];
+  if (meta === undefined) return !("_meta" in value);
+  if (!isObject(meta) || RELATED_TASK in meta) return false;
+  const token = meta["progressToken"];
+  return !("progressToken" in meta) || typeof token === "string" || Number.isSafeInteger(token);
+}
+
+const RELATED_TASK = "io.modelcontextprotocol/related-task";
 
 function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);

@@ -9,6 +9,9 @@ const MAX_SILENCE_MS = 45_000;
 const MAX_FRUITLESS_TRIES = 5;
 const FIRST_PAUSE_MS = 20;
 
+/** In the answer: the number of the event behind which the stream begins. */
+export const AFTER_HEADER = "ergon-after";
+
 /** Goes on behind the last event it saw when the connection breaks, for as long as the owner lives. */
 export async function* followRemote(
   target: RemoteTarget,
@@ -20,7 +23,12 @@ export async function* followRemote(
   let fruitless = 0;
   while (!signal.aborted) {
     try {
-      for await (const event of connect(target, { ...request, afterSeq }, maxSilenceMs)) {
+      const onBegun = (seq: number): void => {
+        if (afterSeq !== "now") return;
+        afterSeq = seq;
+        request.onBegun?.(seq);
+      };
+      for await (const event of connect(target, { ...request, afterSeq, onBegun }, maxSilenceMs)) {
         fruitless = 0;
         afterSeq = event.seq;
         yield event;
@@ -41,7 +49,7 @@ async function* connect(
   request: FollowEvents,
   maxSilenceMs: number,
 ): AsyncGenerator<StoredEvent> {
-  const { owner, sessionId, afterSeq, signal } = request;
+  const { owner, sessionId, afterSeq, signal, onBegun } = request;
   const silence = new AbortController();
   const either = AbortSignal.any([signal, silence.signal]);
   const response = await callRemote(target, {
@@ -53,6 +61,8 @@ async function* connect(
     },
     signal: either,
   });
+  const begun = response.headers.get(AFTER_HEADER);
+  if (begun !== null) onBegun?.(Number(begun));
   let timer = setTimeout(() => silence.abort(), maxSilenceMs);
   const frames = readServerSentEvents(response.body ?? new ReadableStream<Uint8Array>());
   try {

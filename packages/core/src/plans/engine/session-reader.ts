@@ -111,10 +111,11 @@ function isTold({ type }: StoredEvent): boolean {
 async function* followEvents(
   store: StateStore,
   record: SessionReader["record"],
-  { owner, sessionId, afterSeq, signal }: FollowEvents,
+  { owner, sessionId, afterSeq, signal, onBegun }: FollowEvents,
 ): AsyncGenerator<StoredEvent> {
   if (sessionId !== undefined) await record({ owner, sessionId });
   let seq = afterSeq === "now" ? await store.lastEventSeq() : afterSeq;
+  onBegun?.(seq);
   let news = Promise.withResolvers<void>();
   // Thousands may listen: only those whom an event is for read the outbox.
   const isOurs = (event: StoredEvent): boolean =>
