@@ -164,7 +164,7 @@ describe("a request to the sub-agent", { timeout: 240_000 }, () => {
 
     const approved = await ergon(["approvals", "approve", await pendingApproval(), "--data", data()], options());
     expect(approved.code, approved.err).toBe(0);
-    await reached(requestId, "completed");
+    const { energyConsumed: inAll } = await reached(requestId, "completed");
     expect(JSON.parse(readFileSync(config(), "utf8"))).toMatchObject({ servers: [{ id: "notes", enabled: true }] });
     await vi.waitFor(async () => expect(await toolIds()).toContain("notes_list_notes"), SLOW);
     const second = await say("What notes are there?", conversationId);
@@ -172,7 +172,7 @@ describe("a request to the sub-agent", { timeout: 240_000 }, () => {
     expect(promptOf(model.requests[2] as ScriptedRequest)).toContain("notes_list_notes");
     expect(promptOf(model.requests[2] as ScriptedRequest)).toContain("tool_available");
     const { level } = (await ask("GET", "/energy")).body as { level: number };
-    const spent = second.conversation.energySpent + energyConsumed;
+    const spent = second.conversation.energySpent + inAll;
     expect(Math.round((100 - level) * 1e6)).toBe(Math.round(spent * 1e6));
 
     await server.stop("SIGTERM");
