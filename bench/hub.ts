@@ -58,14 +58,18 @@ export async function run(): Promise<Report> {
       { ...base, id: "sent", name: "sent", command: process.execPath, args: [file, "stdio", "2"] },
       { ...base, id: "web", name: "web", url: http.url },
     ]);
-    const pipe = await connected(
-      clients,
-      new StdioClientTransport({ command: process.execPath, args: [file, "stdio", "2"] }),
-    );
+    const stdio = () => new StdioClientTransport({ command: process.execPath, args: [file, "stdio", "2"] });
+    const deaf = await connected(clients, stdio(), {});
+    const pipe = await connected(clients, stdio());
     const web = await connected(clients, new StreamableHTTPClientTransport(new URL(http.url)));
     const commit = committer(store);
     await commit();
     const contenders: Contender[] = [
+      {
+        name: "stdio: bare client that cannot be asked",
+        once: () => deaf.callTool({ name: "read", arguments: args }),
+        times: [],
+      },
       { name: "stdio: bare client", once: () => pipe.callTool({ name: "read", arguments: args }), times: [] },
       { name: "stdio: read, through the gate", once: caller(gate, "pipe_read"), times: [] },
       { name: "one durable commit", once: commit, times: [] },
@@ -89,10 +93,12 @@ export async function run(): Promise<Report> {
 }
 
 function report(contenders: readonly Contender[]): Report {
-  const [bare = 0, read = 0, commit = 0, once = 0, bareWeb = 0, web = 0] = contenders.map(({ times }) => median(times));
+  const medians = contenders.map(({ times }) => median(times));
+  const [deaf = 0, bare = 0, read = 0, commit = 0, once = 0, bareWeb = 0, web = 0] = medians;
   const us = (ms: number) => (ms * 1_000).toFixed(0);
   const beyond = [
     "",
+    `+${us(bare - deaf)} µs`,
     `+${us(read - bare)} µs (aim 40)`,
     "",
     `+${us(once - bare - commit)} µs beyond bare and commit (aim 40)`,
@@ -114,6 +120,7 @@ function report(contenders: readonly Contender[]): Report {
     notes: [
       `${String(tools)} tools of 20 servers: RSS grew by ${rssMb.toFixed(1)} MB (aim: under 50).`,
       `A server is there after ${median(alone).toFixed(0)} ms alone, after ${median(beside).toFixed(0)} ms beside one that hangs at its start: ${later.toFixed(0)} ms later (aim: less than 100).`,
+      "The bare clients declare what the hub declares: that their user can be asked. The SDK's server takes longer for such a client, whoever it is; the first row shows by how much.",
       `${String(CALLS)} calls of each, taking turns, one at a time; every call of the hub is written to its log, too.`,
     ],
   };
@@ -189,8 +196,15 @@ async function processorTime({ once }: Contender): Promise<number> {
   return median(blocks);
 }
 
-async function connected(clients: Client[], transport: Parameters<Client["connect"]>[0]): Promise<Client> {
-  const client = new Client({ name: "bare", version: "1.0.0" }, { versionNegotiation: { mode: "auto" } });
+/** What the hub can be asked, too: a server does more for whoever it could ask. */
+const ASKABLE = { elicitation: { form: { applyDefaults: true }, url: {} } };
+
+async function connected(
+  clients: Client[],
+  transport: Parameters<Client["connect"]>[0],
+  capabilities: object = ASKABLE,
+): Promise<Client> {
+  const client = new Client({ name: "bare", version: "1.0.0" }, { capabilities, versionNegotiation: { mode: "auto" } });
   await client.connect(transport);
   clients.push(client);
   return client;
