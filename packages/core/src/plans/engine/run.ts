@@ -38,7 +38,7 @@ export const MAX_TRANSITIONS_PER_COMMIT = 1_000;
 export const MAX_JOURNAL_ROWS_PER_COMMIT = 128;
 
 /** A run may be this many steps ahead of the store. */
-export const MAX_STEPS_UNWRITTEN = 16;
+export const MAX_STEPS_UNWRITTEN = 32;
 
 /** And with `ERGON_FSYNC=always` this many ahead of the disk. */
 export const MAX_STEPS_AHEAD = 32;
