@@ -534,7 +534,8 @@ describe("a value over 64 KiB", () => {
 describe("Ctrl-C during a run", () => {
   const labels = ["one", "two", "three"];
   const begin = (...args: readonly string[]) => {
-    const input = JSON.stringify({ ms: 0, labels });
+    // Slow enough that whoever is asked to stop has begun to before a step ends.
+    const input = JSON.stringify({ ms: 300, labels });
     const named = ["--data", join(folder.path, "data"), "--capabilities", WORK];
     const child = start(["run", "chain", "--input", input, ...named, ...args], options());
     child.stdin.end();

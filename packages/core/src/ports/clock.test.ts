@@ -1,9 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { createSystemClock } from "../memory/clock.ts";
 import { isoTime } from "./clock.ts";
 
-const at = (ms: number): string => isoTime({ ...createSystemClock(), now: () => ms });
+const at = (ms: number): string => isoTime({ now: () => ms });
 
 describe("the time as it is written", () => {
   it("is what a date says, whatever came before", () => {

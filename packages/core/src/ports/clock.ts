@@ -10,7 +10,7 @@ export type Clock = {
   after(ms: number, callback: () => void): () => void;
 };
 
-export function isoTime(clock: Clock): string {
+export function isoTime(clock: Pick<Clock, "now">): string {
   const ms = clock.now();
   if (ms === written.ms) return written.text;
   // Rows are written many to a second, and writing a date takes longer than most of what they say.

@@ -6,7 +6,7 @@ import { createCallSlots, HUB_SLOTS } from "./call-slots.ts";
 import type { ServerAddress } from "./connect-server.ts";
 import { createGuard } from "./guard.ts";
 import { MAX_SERVER_TOOLS } from "./list-tools.ts";
-import { MAX_BAD_LINES } from "./pipe-transport.ts";
+import { MAX_BAD_LINES, MAX_FRAME_BYTES } from "./pipe-transport.ts";
 import { createServerConnection } from "./server-connection.ts";
 
 const PATIENCE = { timeout: 30_000, interval: 20 };
@@ -117,7 +117,7 @@ describe("a connection to a server", () => {
       connection.wake();
       expect(connection.report().state).toBe("ready");
     }, PATIENCE);
-    expect(connection.report().log.join()).toContain("more than 16777216 bytes");
+    expect(connection.report().log.join()).toContain(`more than ${String(MAX_FRAME_BYTES)} bytes`);
   });
 
   it.each([
