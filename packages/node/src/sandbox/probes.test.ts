@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { createSystemClock, type Json, type Sandbox, type SandboxResult } from "@ergon/core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createLocalSandbox } from "./local-sandbox.ts";
+import { PREPARED_PYTHON } from "./prepared-python.fixture.ts";
 import { PROBES } from "./probes.fixture.ts";
 import { createProfiles } from "./profiles.ts";
 
@@ -33,7 +34,7 @@ beforeAll(async () => {
   await new Promise<void>((resolve) => listener.listen(0, "127.0.0.1", resolve));
   sandbox = createLocalSandbox({
     bundle,
-    cacheFolder: join(folder, "cache"),
+    cacheFolder: PREPARED_PYTHON,
     clock: createSystemClock(),
     profiles,
     maxWaiting: 200,
