@@ -1,4 +1,4 @@
-import type { ServerOffer, StoredEvent, ToolRegistry } from "@ergon/core";
+import type { ServerOffer, StateStore, ToolRegistry } from "@ergon/core";
 import { changedResources } from "./mcp/changed-resources.ts";
 import type { HostParts } from "./mcp/compose-host.ts";
 import type { McpHost } from "./mcp/mcp-host.ts";
@@ -11,7 +11,7 @@ export type OwnMcpParts = Pick<HostParts, "values" | "version" | "plans" | "ids"
     /** Whether what the hub's servers have is shown, too. */
     readonly gateway: boolean;
     readonly onOffers: (listener: (offer: ServerOffer) => void) => () => void;
-    readonly watchEvents: (listener: (events: readonly StoredEvent[]) => void) => () => void;
+    readonly watchEvents: StateStore["watch"];
     /** Where plans can change while the process runs. */
     readonly onPlans?: (listener: () => void) => () => void;
   };
@@ -25,7 +25,8 @@ export function ownMcp(given: OwnMcpParts): () => Promise<McpHost> {
       import("./mcp/changes.ts"),
     ]);
     const changes = createMcpChanges((announce) => ({
-      stop: watchEvents((events) => {
+      stop: watchEvents((news) => {
+        const events = news.flatMap((commit) => commit.events());
         for (const { owner, uri } of changedResources(events)) announce(owner, uri);
       }),
       begun: Promise.resolve(),

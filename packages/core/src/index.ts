@@ -260,7 +260,7 @@ export {
   sessionCursor,
   writeScopeCursor,
 } from "./memory/store-refusals.ts";
-export { journalRow, storedEvent } from "./memory/stored-rows.ts";
+export { journalRow, newsOf, storedEvent } from "./memory/stored-rows.ts";
 export { type CostModel, createCostModel, type PricedTool } from "./energy/cost-model.ts";
 export { createEnergyLedger, type EnergyLedger, MAX_PENDING_ROWS } from "./energy/ledger.ts";
 export {

@@ -6,7 +6,7 @@
  * M2  Lists are the same for everybody; what a principal made shows to that principal alone.
  */
 import { randomBytes } from "node:crypto";
-import { isErgonError, type Logger } from "@ergon/core";
+import { isErgonError, type JsonObject, type Logger } from "@ergon/core";
 import {
   type ClientCapabilities,
   type CompleteRequest,
@@ -16,6 +16,7 @@ import {
   ProtocolErrorCode,
   ResourceNotFoundError,
   type ServerContext,
+  type StandardSchemaV1,
 } from "@modelcontextprotocol/server";
 import { failure } from "./answers.ts";
 import type { McpChanges } from "./changes.ts";
@@ -119,13 +120,13 @@ export function createMcpHost({ name, version, surfaces, changes, logger, debug 
       await prepared();
       return { tools: tools().map(({ definition }) => definition) };
     });
-    server.setRequestHandler("tools/call", async ({ params }, context) => {
+    server.setRequestHandler("tools/call", { params: CALL_PARAMS }, async (params, context) => {
       if (toolNamed(params.name) === undefined) await prepared();
       const tool = toolNamed(params.name);
       if (tool === undefined) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${params.name}`);
       const args = params.arguments ?? {};
       try {
-        const result = await tool.call(args as Parameters<McpTool["call"]>[0], callOf(context, params.name));
+        const result = await tool.call(args, callOf(context, params.name));
         logger.info({ tool: params.name, principal: owner, args, result }, "A tool was called over MCP.");
         return result;
       } catch (error) {
@@ -219,6 +220,12 @@ async function orRefused<T>(work: () => Promise<T>): Promise<T> {
     throw new ProtocolError(ProtocolErrorCode.InternalError, message, { ...details, code, retryable });
   }
 }
+
+/** The SDK asks its own schema about every call of a tool before a handler has it; once is enough. */
+type CallParams = { readonly name: string; readonly arguments?: JsonObject };
+const CALL_PARAMS: StandardSchemaV1<unknown, CallParams> = {
+  "~standard": { version: 1, vendor: "ergon", validate: (params) => ({ value: params as CallParams }) },
+};
 
 const CAPABILITIES = {
   tools: { listChanged: true },

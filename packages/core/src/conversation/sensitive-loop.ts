@@ -101,10 +101,11 @@ export function createSensitiveLoop(deps: SensitiveLoopDeps): SensitiveLoop {
       for (const record of await conversations.wanting(maxWanting)) live.put(record);
       await tell();
       unwatch = [
-        deps.state.watch((events) => {
-          for (const { sessionId = "", type, data } of events) {
-            if (FREES.has(type)) freed(sessionId);
-            if (type === "server-changed") notices.server(data);
+        deps.state.watch((news) => {
+          for (const { sessionId, types, events } of news) {
+            if (sessionId !== undefined && types.some((type) => FREES.has(type))) freed(sessionId);
+            if (!types.includes("server-changed")) continue;
+            for (const { type, data } of events()) if (type === "server-changed") notices.server(data);
           }
         }),
         ...(subAgent === undefined ? [] : [subAgent.onNews(() => wakeUp())]),

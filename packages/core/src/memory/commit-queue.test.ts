@@ -3,6 +3,7 @@ import type { Commit } from "../ports/state-store.ts";
 import { createCommitQueue, MAX_BATCH_CHARS, MAX_BATCH_COMMITS, MAX_QUEUED_CHARS } from "./commit-queue.ts";
 import type { CommitRows } from "./commit-rows.ts";
 import { refuse } from "./store-refusals.ts";
+import { newsOf } from "./stored-rows.ts";
 
 describe("the commit queue", () => {
   it("hands over the commits of one turn together, in their order", async () => {
@@ -96,8 +97,8 @@ describe("the commit queue", () => {
   it("ends although a watcher commits at every event it hears", async () => {
     const { queue } = openQueue();
     const outcomes: Promise<unknown>[] = [];
-    queue.watch(() => void outcomes.push(queue.commit(named("again")).catch((error: unknown) => error)));
-    const first = queue.commit(named("first"));
+    queue.watch(() => void outcomes.push(queue.commit(sized(100)).catch((error: unknown) => error)));
+    const first = queue.commit(sized(100));
     queue.close();
     await first;
     expect(await Promise.all(outcomes)).toMatchObject([{ code: "store_closed" }]);
@@ -120,7 +121,7 @@ function openQueue(
       batches.push(batch);
       return {
         receipts: batch.map(receipt),
-        events: [{ seq: 1, owner: "ada", type: "tools-changed", at: "", data: {} }],
+        news: newsOf(batch, 0),
       };
     },
   });

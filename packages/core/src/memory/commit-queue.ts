@@ -1,7 +1,6 @@
 import { toErgonError, type ErgonError } from "../errors/ergon-error.ts";
 import type { Logger } from "../ports/logger.ts";
-import type { Commit, CommitReceipt, CommitSource } from "../ports/state-store.ts";
-import type { StoredEvent } from "../schema/event.ts";
+import type { Commit, CommitNews, CommitReceipt, CommitSource } from "../ports/state-store.ts";
 import { commitRows, type CommitRows } from "./commit-rows.ts";
 import { createMarks } from "./session-marks.ts";
 import { refuse } from "./store-refusals.ts";
@@ -26,16 +25,16 @@ export const MAX_BATCH_CHARS = 16 * 1024 * 1024;
 export type BatchOutcome = {
   /** One per commit, in order. */
   readonly receipts: readonly (CommitReceipt | ErgonError)[];
-  readonly events: readonly StoredEvent[];
+  readonly news: readonly CommitNews[];
 };
+
+type Listener = (news: readonly CommitNews[]) => void;
 
 export type CommitQueue = {
   readonly commit: (commit: CommitSource) => Promise<CommitReceipt>;
   /** Another number after each batch that has a commit of this session. */
   readonly changes: (sessionId: string) => number;
-  readonly watch: (listener: (events: readonly StoredEvent[]) => void) => () => void;
-  /** Whether the next batch needs to carry its events. */
-  readonly watched: () => boolean;
+  readonly watch: (listener: Listener) => () => void;
   /** Writes what waits; then refuses everything. */
   readonly close: () => void;
   readonly closed: () => boolean;
@@ -52,7 +51,7 @@ export type CommitQueueParts = {
 };
 
 export function createCommitQueue({ apply, sync, atTurnEnd, logger }: CommitQueueParts): CommitQueue {
-  const listeners = new Set<(events: readonly StoredEvent[]) => void>();
+  const listeners = new Set<Listener>();
   const marks = createMarks();
   let waiting: Waiting[] = [];
   let chars = 0;
@@ -67,9 +66,9 @@ export function createCommitQueue({ apply, sync, atTurnEnd, logger }: CommitQueu
   }
 
   function hand(batch: readonly Made[]): void {
-    const { receipts, events } = apply(batch.map(({ rows }) => rows));
+    const { receipts, news } = apply(batch.map(({ rows }) => rows));
     for (const { rows } of batch) marks.change(rows.sessionId);
-    if (events.length > 0) tell(events);
+    if (news.length > 0) tell(news);
     const synced = sync !== undefined && batch.some(({ rows }) => rows.durable) ? sync() : undefined;
     for (const [index, { rows, resolve, reject }] of batch.entries()) {
       const receipt = receipts[index];
@@ -115,10 +114,10 @@ export function createCommitQueue({ apply, sync, atTurnEnd, logger }: CommitQueu
     atTurnEnd(flush);
   }
 
-  function tell(events: readonly StoredEvent[]): void {
+  function tell(news: readonly CommitNews[]): void {
     for (const listener of listeners) {
       try {
-        listener(events);
+        listener(news);
       } catch (thrown) {
         logger?.error({ error: thrown }, "A listener of the store's events threw; the commit stands.");
       }
@@ -142,11 +141,10 @@ export function createCommitQueue({ apply, sync, atTurnEnd, logger }: CommitQueu
       }),
     watch: (listener) => {
       // Wrapped, so that one function may watch twice.
-      const own = (events: readonly StoredEvent[]): void => listener(events);
+      const own: Listener = (news) => listener(news);
       listeners.add(own);
       return () => void listeners.delete(own);
     },
-    watched: () => listeners.size > 0,
     changes: (sessionId) => {
       if (closed) throw refuse.closed();
       return marks.of(sessionId);

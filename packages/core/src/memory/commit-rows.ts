@@ -1,6 +1,6 @@
 import type { Commit, ContextWrite, JournalWrite, SessionWrite } from "../ports/state-store.ts";
 import type { EnergyRow } from "../schema/energy.ts";
-import type { NewEvent } from "../schema/event.ts";
+import type { EventType, NewEvent } from "../schema/event.ts";
 import type { SessionStatus } from "../schema/session.ts";
 import { checkCount, checkKey, checkNumber, invalid, type Measured, write } from "./commit-checks.ts";
 
@@ -50,8 +50,8 @@ export type JournalText = {
   readonly intent: string | undefined;
   readonly outcome: string | undefined;
 };
-/** Events as one JSON array of type, time and data each, with their number. */
-export type EventsText = { readonly count: number; readonly text: string };
+/** Events as one JSON array of type, time and data each, with their types. */
+export type EventsText = { readonly types: readonly EventType[]; readonly text: string };
 /** Ledger rows as one JSON array, with their number and sum. */
 export type EnergyText = { readonly rows: number; readonly units: number; readonly text: string };
 export type BlobText = { readonly id: string; readonly bytes: number; readonly mediaType: string; readonly at: string };
@@ -201,7 +201,7 @@ function eventsText(commit: Commit, events: readonly NewEvent[], text: Measured)
     checkKey(commit, "time", at);
     if (data === undefined) throw invalid(commit, "has an event that is not JSON");
   }
-  return { count: events.length, text: write(commit, "event", events, text) };
+  return { types: events.map(({ type }) => type), text: write(commit, "event", events, text) };
 }
 
 function energyText(commit: Commit, rows: readonly EnergyRow[], text: Measured): EnergyText {

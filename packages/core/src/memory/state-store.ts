@@ -17,7 +17,7 @@ import {
   writeJournal,
 } from "./memory-session.ts";
 import { createEnergySums } from "./energy-totals.ts";
-import { journalRow, storedEvent } from "./stored-rows.ts";
+import { journalRow, newsOf, storedEvent } from "./stored-rows.ts";
 import {
   checkWhole,
   pageLimit,
@@ -43,7 +43,13 @@ export function createMemoryStateStore(options: { readonly logger?: Logger } = {
     apply: (batch) => {
       const before = events.length;
       const receipts = batch.map((rows) => attempt(() => applyCommit(rows)));
-      return { receipts, events: queue.watched() ? events.slice(before).map(read) : [] };
+      return {
+        receipts,
+        news: newsOf(
+          batch.filter((_, at) => !(receipts[at] instanceof Error)),
+          before,
+        ),
+      };
     },
   });
 
@@ -90,7 +96,7 @@ export function createMemoryStateStore(options: { readonly logger?: Logger } = {
       const owned = blobs.get(blob.id) ?? [];
       if (!owned.some((row) => row.owner === owner)) blobs.set(blob.id, [...owned, { ...blob, owner }]);
     }
-    for (let at = 0; at < (rows.events?.count ?? 0); at += 1)
+    for (let at = 0; at < (rows.events?.types.length ?? 0); at += 1)
       events.push({ text: rows.events?.text ?? "", at, seq: events.length + 1, owner, sessionId });
     if (rows.cursor !== undefined) cursors.set(rows.cursor.name, rows.cursor.seq);
     if (rows.energy !== undefined) energy.add(sessionId, owner, rows.energy);

@@ -1,6 +1,6 @@
 import type { BlobRef } from "../schema/blob.ts";
 import type { EnergyRow } from "../schema/energy.ts";
-import type { NewEvent, StoredEvent } from "../schema/event.ts";
+import type { EventType, NewEvent, StoredEvent } from "../schema/event.ts";
 import type { Json } from "../schema/json.ts";
 import type { AgenticPlan } from "../schema/plan.ts";
 import type { SessionCore, SessionStatus, StepResult } from "../schema/session.ts";
@@ -132,6 +132,19 @@ export type CommitSource = Commit | (() => Commit);
 /** The session's version now (each write of the session adds 1), and the highest event number so far. */
 export type CommitReceipt = { readonly version: Version; readonly lastSeq: number };
 
+/** What happened in one commit. */
+export type CommitNews = {
+  readonly owner: string;
+  /** Undefined when it names no session. */
+  readonly sessionId: string | undefined;
+  /** Of its events, in their order. */
+  readonly types: readonly EventType[];
+  /** The number of the last of them. */
+  readonly lastSeq: number;
+  /** The events themselves: made when they are asked for, since most listeners want few of them. */
+  readonly events: () => readonly StoredEvent[];
+};
+
 /** Half-open range of positions, [from, to). */
 export type OrdRange = { readonly from: string; readonly to: string };
 
@@ -197,8 +210,8 @@ export type StateStore = {
   readEvents(query: EventQuery): Promise<readonly StoredEvent[]>;
   lastEventSeq(): Promise<number>;
   readCursor(name: string): Promise<number>;
-  /** Called after each transaction with the events that it made visible. */
-  watch(listener: (events: readonly StoredEvent[]) => void): () => void;
+  /** Called after each transaction that has events, with those that it made visible. */
+  watch(listener: (news: readonly CommitNews[]) => void): () => void;
 
   readEnergy(query: { readonly sessionId?: string; readonly owner?: string }): Promise<EnergyTotals>;
   readBlobRow(id: string, owner?: string): Promise<(BlobRow & { readonly owner: string }) | undefined>;

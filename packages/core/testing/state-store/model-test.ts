@@ -18,7 +18,7 @@ export function modelRules(open: OpenStore): void {
           const opened = await open();
           let { store } = opened;
           const heard: unknown[] = [];
-          store.watch((events) => void heard.push(...events));
+          store.watch((news) => void heard.push(...news.flatMap(({ events }) => events())));
           for (const { commits, reopens } of turns) {
             const expected = commits.map((given) => {
               const commit = placed(given, model);
@@ -29,7 +29,7 @@ export function modelRules(open: OpenStore): void {
             expect(heard).toEqual(model.events({}));
             if (reopens && opened.reopen !== undefined) {
               store = await opened.reopen();
-              store.watch((events) => void heard.push(...events));
+              store.watch((news) => void heard.push(...news.flatMap(({ events }) => events())));
             }
           }
           await compare(store, model, queries);

@@ -42,7 +42,7 @@ export function eventRules(open: OpenStore): void {
       const stopThrowing = store.watch(() => {
         throw new Error("a broken watcher");
       });
-      const stop = store.watch((events) => void heard.push(...events));
+      const stop = store.watch((news) => void heard.push(...news.flatMap(({ events }) => events())));
       await store.commit(creation("s", { events: [event({ n: 1 })] }));
       expect(heard).toEqual([{ seq: 1, owner: OWNER, sessionId: "s", ...event({ n: 1 }) }]);
       await Promise.allSettled([
@@ -59,10 +59,10 @@ export function eventRules(open: OpenStore): void {
     it("may be answered by a watcher with a commit", async () => {
       const { store } = await open();
       const answer = new Promise((resolve, reject) => {
-        const stop = store.watch((events) => {
+        const stop = store.watch((news) => {
           stop();
           store
-            .commit({ sessionId: "", owner: OWNER, cursor: { name: "reader", seq: events.at(-1)?.seq ?? 0 } })
+            .commit({ sessionId: "", owner: OWNER, cursor: { name: "reader", seq: news.at(-1)?.lastSeq ?? 0 } })
             .then(resolve, reject);
         });
       });

@@ -1,13 +1,5 @@
 import type { DatabaseSync } from "node:sqlite";
-import {
-  type BatchOutcome,
-  type CommitReceipt,
-  type CommitRows,
-  type ErgonError,
-  type NewEvent,
-  storedEvent,
-  type StoredEvent,
-} from "@ergon/core";
+import { type BatchOutcome, type CommitReceipt, type CommitRows, type ErgonError, newsOf } from "@ergon/core";
 import { createCommitCheck } from "./check-commit.ts";
 import { foldTail } from "./fold.ts";
 import { createSessionDirectory } from "./session-directory.ts";
@@ -43,7 +35,7 @@ export const MAX_TAIL_CHARS = 1024 * 1024;
 const SHORT_TAIL_COMMITS = 8;
 const DIRECT_BATCHES = 16;
 
-export function createBatchWriter(db: DatabaseSync, watched: () => boolean): BatchWriter {
+export function createBatchWriter(db: DatabaseSync): BatchWriter {
   const statements = createWriteStatements(db);
   const tail = createTail(createSessionDirectory(db), {
     lastSeq: highest(db, "SELECT max(seq) AS highest FROM events"),
@@ -76,9 +68,9 @@ export function createBatchWriter(db: DatabaseSync, watched: () => boolean): Bat
     } catch (thrown) {
       rollback();
       isLoaded = false;
-      return batch.length > 1 ? undefined : { receipts: [fromSqlite(thrown, "writing a commit")], events: [] };
+      return batch.length > 1 ? undefined : { receipts: [fromSqlite(thrown, "writing a commit")], news: [] };
     }
-    return { receipts, events: watched() ? eventsOf(added, lastSeq) : [] };
+    return { receipts, news: newsOf(added, lastSeq) };
   }
 
   function attempt(rows: CommitRows, added: CommitRows[]): CommitReceipt | ErgonError {
@@ -142,7 +134,7 @@ export function createBatchWriter(db: DatabaseSync, watched: () => boolean): Bat
       const alone = batch.map((rows) => transaction([rows]));
       return {
         receipts: alone.flatMap((outcome) => outcome?.receipts ?? []),
-        events: alone.flatMap((outcome) => outcome?.events ?? []),
+        news: alone.flatMap((outcome) => outcome?.news ?? []),
       };
     },
     tail: () => {
@@ -156,15 +148,4 @@ export function createBatchWriter(db: DatabaseSync, watched: () => boolean): Bat
 
 function highest(db: DatabaseSync, sql: string): number {
   return Number(db.prepare(sql).get()?.["highest"] ?? 0);
-}
-
-function eventsOf(added: readonly CommitRows[], before: number): StoredEvent[] {
-  let seq = before;
-  return added.flatMap(({ events, owner, sessionId }) => {
-    if (events === undefined) return [];
-    return (JSON.parse(events.text) as NewEvent[]).map((event) => {
-      seq += 1;
-      return storedEvent(event, seq, owner, sessionId);
-    });
-  });
 }

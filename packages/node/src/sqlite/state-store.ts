@@ -29,7 +29,7 @@ export type SqliteStateStore = StateStore & {
 export function openSqliteStateStore(options: SqliteStoreOptions): SqliteStateStore {
   const db = openDatabase(options);
   const reader = createReader(db);
-  const writer = openWriter(db, options.path, () => queue.watched());
+  const writer = openWriter(db, options.path);
   const log = createLogSync(db, options.path);
   // A session keeps its number for ever.
   const numbers = new Map<string, number>();
@@ -154,9 +154,9 @@ export function openSqliteStateStore(options: SqliteStoreOptions): SqliteStateSt
 }
 
 /** A tail that no longer reads is a broken database like any other. */
-function openWriter(db: DatabaseSync, path: string, watched: () => boolean) {
+function openWriter(db: DatabaseSync, path: string) {
   try {
-    return createBatchWriter(db, watched);
+    return createBatchWriter(db);
   } catch (thrown) {
     db.close();
     throw fromSqlite(thrown, `opening ${path}`);

@@ -1,4 +1,4 @@
-import type { BlobText, CommitRows, ContextText, EnergyText, JournalText, SessionStatus } from "@ergon/core";
+import type { BlobText, CommitRows, ContextText, EnergyText, JournalText, NewEvent, SessionStatus } from "@ergon/core";
 
 /*
  * Commits as one row of the tail: a JSON array. What is JSON in a commit's rows already is put in as it is, so that
@@ -60,7 +60,7 @@ type Written = {
   readonly journal?: readonly (readonly [string, { readonly stepId?: string } | null, unknown])[];
   readonly energy?: readonly { readonly units: number }[];
   readonly blobs?: readonly BlobText[];
-  readonly events?: readonly unknown[];
+  readonly events?: readonly NewEvent[];
   readonly cursor?: { readonly name: string; readonly seq: number };
 };
 
@@ -99,7 +99,9 @@ function readCommit(written: Written, chars: number): CommitRows {
     energy: written.energy === undefined ? undefined : readEnergy(written.energy),
     blobs,
     events:
-      written.events === undefined ? undefined : { count: written.events.length, text: JSON.stringify(written.events) },
+      written.events === undefined
+        ? undefined
+        : { types: written.events.map(({ type }) => type), text: JSON.stringify(written.events) },
     cursor,
     chars,
   };

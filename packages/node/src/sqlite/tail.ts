@@ -123,7 +123,8 @@ function emptyTail({ lastSeq, lastN }: Numbers): Growing {
 function addShared(tail: Growing, rows: CommitRows, session: TailSession | undefined): void {
   const { owner, events, energy, plan, blobs, cursor } = rows;
   if (events !== undefined) {
-    const { count, text } = events;
+    const { types, text } = events;
+    const count = types.length;
     tail.lastSeq += count;
     tail.events.push({ seq: tail.lastSeq, count, owner, session, text });
   }

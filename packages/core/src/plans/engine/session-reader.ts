@@ -5,6 +5,7 @@ import {
   type JournalRow,
   MAX_PAGE_ROWS,
   type SessionRecord,
+  type CommitNews,
   type StateStore,
 } from "../../ports/state-store.ts";
 import type { StoredEvent } from "../../schema/event.ts";
@@ -118,10 +119,10 @@ async function* followEvents(
   onBegun?.(seq);
   let news = Promise.withResolvers<void>();
   // Thousands may listen: only those whom an event is for read the outbox.
-  const isOurs = (event: StoredEvent): boolean =>
-    event.owner === owner && (sessionId === undefined || event.sessionId === sessionId);
-  const stop = store.watch((events) => {
-    if (events.some(isOurs)) news.resolve();
+  const isOurs = (commit: CommitNews): boolean =>
+    commit.owner === owner && (sessionId === undefined || commit.sessionId === sessionId);
+  const stop = store.watch((commits) => {
+    if (commits.some(isOurs)) news.resolve();
   });
   const abort = (): void => news.resolve();
   signal.addEventListener("abort", abort);

@@ -22,7 +22,8 @@ function open(attend: (sessionId: string) => Promise<void>, more: { maxWaiting?:
   const parts = { name, store, clock, logger: silentLogger, ...more };
   const reader = createOutboxReader({
     ...parts,
-    wants: ({ type }) => type === "session-paused",
+    type: "session-paused",
+    wants: () => true,
     attend: ({ sessionId }) => attend(sessionId),
   });
   readers.push(reader);

@@ -10,8 +10,8 @@ import { toErgonError } from "../../errors/ergon-error.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { SessionRef } from "../../ports/engine.ts";
 import type { Logger } from "../../ports/logger.ts";
-import { MAX_PAGE_ROWS, type StateStore } from "../../ports/state-store.ts";
-import type { StoredEvent } from "../../schema/event.ts";
+import { type CommitNews, MAX_PAGE_ROWS, type StateStore } from "../../ports/state-store.ts";
+import type { EventType, StoredEvent } from "../../schema/event.ts";
 
 /** Sessions that wait to be attended to. */
 export const MAX_WAITING = 10_000;
@@ -35,6 +35,8 @@ export type OutboxReaderParts = {
   readonly store: Pick<StateStore, "commit" | "readCursor" | "readEvents" | "lastEventSeq" | "watch">;
   readonly clock: Clock;
   readonly logger: Logger;
+  readonly type: EventType;
+  /** Of the events of this type. */
   readonly wants: (event: StoredEvent) => boolean;
   readonly attend: (session: SessionRef, signal: AbortSignal) => Promise<void>;
   readonly maxWaiting?: number;
@@ -43,7 +45,8 @@ export type OutboxReaderParts = {
 type Waiting = SessionRef & { readonly seq: number; readonly tries: number };
 
 export function createOutboxReader(parts: OutboxReaderParts): OutboxReader {
-  const { name, store, clock, logger, wants, attend, maxWaiting = MAX_WAITING } = parts;
+  const { name, store, clock, logger, type, wants, attend, maxWaiting = MAX_WAITING } = parts;
+  const isWanted = (event: StoredEvent): boolean => event.type === type && wants(event);
   const stopping = new AbortController();
   const waiting = new Map<string, Waiting>();
   const attended = new Map<string, Waiting>();
@@ -79,10 +82,12 @@ export function createOutboxReader(parts: OutboxReaderParts): OutboxReader {
   };
 
   /** Must be quick: it is called with every transaction. */
-  function see(events: readonly StoredEvent[]): void {
-    for (const event of events) {
-      if (wants(event) && !put(event)) droppedFrom ??= event.seq - 1;
-      seenSeq = event.seq;
+  function see(news: readonly CommitNews[]): void {
+    for (const { types, lastSeq, events } of news) {
+      if (types.includes(type)) {
+        for (const event of events()) if (isWanted(event) && !put(event)) droppedFrom ??= event.seq - 1;
+      }
+      seenSeq = lastSeq;
     }
     pump();
     if (seenSeq - savedSeq >= CURSOR_STRIDE && isIdle()) run(save());
@@ -161,7 +166,7 @@ export function createOutboxReader(parts: OutboxReaderParts): OutboxReader {
         missedFrom ??= takeDropped();
         if (missedFrom === undefined) break;
         const events = await store.readEvents({ afterSeq: missedFrom, limit: MAX_PAGE_ROWS });
-        const refused = events.find((event) => wants(event) && !put(event));
+        const refused = events.find((event) => isWanted(event) && !put(event));
         isFull = refused !== undefined;
         const last = events.at(-1)?.seq ?? missedFrom;
         seenSeq = Math.max(seenSeq, last);

@@ -62,7 +62,8 @@ export function createSupervisor(deps: SupervisorDeps): Supervisor {
   const sessionBudget = Math.min(deps.sessionBudget ?? DEFAULT_CORRECTION_BUDGET, MAX_CORRECTION_BUDGET);
   const repairers = [schemaRepairer, ...(deps.repairer === undefined ? [] : [deps.repairer])];
   const underWay = new Map<string, SessionRef>();
-  const reader = createOutboxReader({ name: CURSOR_NAME, store, clock, logger, wants: isFailure, attend });
+  const failures = { name: CURSOR_NAME, type: "session-paused", wants: isFailure } as const;
+  const reader = createOutboxReader({ ...failures, store, clock, logger, attend });
   registry.registerInternal(correctTool(store, corrections.apply));
 
   return {
@@ -187,6 +188,6 @@ export function createSupervisor(deps: SupervisorDeps): Supervisor {
   }
 }
 
-function isFailure({ type, data }: StoredEvent): boolean {
-  return type === "session-paused" && data["status"] === "paused_on_error";
+function isFailure({ data }: StoredEvent): boolean {
+  return data["status"] === "paused_on_error";
 }
