@@ -27,7 +27,7 @@ export type KeptLoops = {
 };
 
 /** Decisions are told together, those of this long; a crash loses the telling, never the decision. */
-const TELL_AFTER_MS = 20;
+const TELL_AFTER_MS = 50;
 const MAX_UNTOLD = 500;
 
 /** The refinement loops of a folder that we own. Every decision is an event; nobody waits for that to be written. */

@@ -160,7 +160,7 @@ export async function own(parts: WorkplaceParts, data: OwnedData, entrance: Entr
           everything: hub.everything,
           tools: known,
           callFor,
-          approvals: approvalsOf,
+          approvalsOf,
           servers: hub.desk,
           onOffers,
           gateway: entrance.gateway === true,

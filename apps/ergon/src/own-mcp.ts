@@ -32,8 +32,8 @@ export function ownMcp(given: OwnMcpParts): () => Promise<McpHost> {
       begun: Promise.resolve(),
     }));
     onPlans?.(() => announcePlans(changes));
-    const { engine, loops, ask, everything, tools, callFor, approvals, servers, logger } = parts;
-    const reach: Reach = (_, work) => work({ engine, loops, ask, everything, tools, callFor, approvals, servers });
+    const { logger } = parts;
+    const reach: Reach = (_, work) => work(parts);
     const onChange = (listener: () => void) => registry.onChange(listener);
     const more = gateway
       ? [(await import("./mcp/gateway.ts")).gatewaySurface({ reach, changes, logger, onChange, onOffers })]

@@ -229,14 +229,14 @@ function partsOf(
             (await runner.attempt(request, { owner, signal })).response;
           const { everything } = hub;
           const known = async () => tools.list();
-          const counter = (owner: string) => {
+          const approvalsOf = (owner: string) => {
             const by = { name: owner, owners: [owner], throughClient: true };
             return {
               find: (id: string) => approvals.find(by, id),
               decide: (id: string, decision: ApprovalDecision) => approvals.decide(by, id, decision),
             };
           };
-          const parts = { tools: known, callFor: tools.call, approvals: counter, servers: hub.desk };
+          const parts = { tools: known, callFor: tools.call, approvalsOf, servers: hub.desk };
           return work({ engine, loops, ask, everything, ...parts });
         },
       }),

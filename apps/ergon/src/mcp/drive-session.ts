@@ -118,14 +118,14 @@ export async function driveSession<R>(
 
   async function aboutCall(approvalId: string): Promise<ApprovalForm | undefined> {
     if (!call.mayApprove()) return undefined;
-    return approvalForm(await reach({ repeatable: true }, ({ approvals }) => approvals(owner).find(approvalId)));
+    return approvalForm(await reach({ repeatable: true }, ({ approvalsOf }) => approvalsOf(owner).find(approvalId)));
   }
 
   async function decide(approvalId: string, decision: NonNullable<ReturnType<typeof decisionIn>>): Promise<void> {
     if (!call.mayApprove()) return;
     try {
       // The same answer given twice is one answer.
-      await reach({ repeatable: true }, ({ approvals }) => approvals(owner).decide(approvalId, decision));
+      await reach({ repeatable: true }, ({ approvalsOf }) => approvalsOf(owner).decide(approvalId, decision));
     } catch (thrown) {
       if (!isErgonError(thrown) || !ANSWERED_ELSEWHERE.has(thrown.code)) throw thrown;
     }

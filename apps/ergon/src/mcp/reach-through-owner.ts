@@ -40,7 +40,7 @@ export function reachThroughOwner(app: App, onEnter: (workplace: Workplace) => v
       for (let owners = 1; ; owners += 1) {
         const workplace = await enter();
         try {
-          return await work({ ...workplace, approvals: workplace.approvalsOf });
+          return await work(workplace);
         } catch (thrown) {
           const gone = isErgonError(thrown) && thrown.code === "owner_gone";
           if (!gone || workplace.isOwner || owners >= MAX_OWNERS) throw thrown;

@@ -13,7 +13,7 @@ export type McpWorkplace = {
   readonly tools: () => Promise<readonly ToolSummary[]>;
   readonly callFor: (call: CallTool) => Promise<CalledTool>;
   /** The questions about this principal's calls, answered through its client. */
-  readonly approvals: (owner: string) => ClientApprovals;
+  readonly approvalsOf: (owner: string) => ClientApprovals;
   readonly servers: Pick<ServersDesk, "list" | "ask">;
 };
 

@@ -57,6 +57,25 @@ describe("the protocol over our own pipes", () => {
     expect(writes).toEqual([[1, 2, 3].map((id) => line(ping(id))).join(""), line(ping(4))]);
   });
 
+  it("writes the answer to the only question at once, and gathers those to many", async () => {
+    const { output, writes } = slow();
+    const { input, transport } = await opened(output);
+    const answer = (id: number): JSONRPCMessage => ({ jsonrpc: "2.0", id, result: {} });
+    input.write(line(ping(1)));
+    await turn();
+    void transport.send(ping(7));
+    void transport.send(answer(1));
+    expect(writes).toEqual([line(ping(7)) + line(answer(1))]);
+    input.write(line(ping(2)) + line(ping(3)));
+    await turn();
+    void transport.send(answer(2));
+    expect(writes).toHaveLength(1);
+    void transport.send(answer(3));
+    expect(writes.slice(1)).toEqual([line(answer(2)) + line(answer(3))]);
+    await turn();
+    expect(writes).toHaveLength(2);
+  });
+
   it("lets a sender wait while the other side does not read", async () => {
     const { output, writes, hold, free } = slow(10);
     const { transport } = await opened(output);

@@ -14,7 +14,8 @@ export type StdioStreams = { readonly input: Readable; readonly output: Writable
 
 /**
  * The protocol over our own pipes, one JSON document a line. Answers that come in one turn of the event loop go out in
- * one write: a pipe costs a system call for each, and a busy client's come many at a time. `look` sees what comes in.
+ * one write: a pipe costs a system call for each, and a busy client's come many at a time; a client that waits for one
+ * has it at once. `look` sees what comes in.
  */
 export function createStdioTransport(
   { input, output }: StdioStreams,
@@ -23,6 +24,8 @@ export function createStdioTransport(
   const { promise: closed, resolve } = Promise.withResolvers<Error | undefined>();
   const drained = createDrained(output);
   let gathered = "";
+  /** Requests that were not answered yet. One that the client took back may count on: then answers are only gathered. */
+  let asked = 0;
   let isClosed = false;
 
   const transport: StdioTransport = {
@@ -35,8 +38,12 @@ export function createStdioTransport(
     },
     send: (message) => {
       if (isClosed) return Promise.reject(new Error("The pipe is closed."));
-      if (gathered === "") setImmediate(flush);
+      const isAnswer = !("method" in message);
+      const isLast = isAnswer && asked <= 1;
+      if (isAnswer && asked > 0) asked -= 1;
+      if (gathered === "" && !isLast) setImmediate(flush);
       gathered += serializeMessage(message);
+      if (isLast) flush();
       return drained();
     },
     close: () => {
@@ -60,6 +67,7 @@ export function createStdioTransport(
       failed(new Error("A line was no message of the protocol.", { cause }));
       return;
     }
+    if ("method" in message && "id" in message) asked += 1;
     look(message);
     transport.onmessage?.(message);
   }
