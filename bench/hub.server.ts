@@ -1,4 +1,4 @@
-// Servers for the bench of the hub: an echo over pipes or HTTP, one with many tools, one that hangs at its start.
+// Servers for the bench of the hub: an echo over pipes or HTTP, and one with many tools.
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { toNodeHandler } from "@modelcontextprotocol/node";
@@ -23,8 +23,7 @@ function server(): McpServer {
   return made;
 }
 
-if (kind === "hangs") setInterval(() => undefined, 60_000);
-else if (kind === "stdio") serveStdio(server);
+if (kind === "stdio") serveStdio(server);
 else {
   const handle = toNodeHandler(createMcpHandler(server, {}));
   const http = createServer((request, response) => {

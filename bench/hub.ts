@@ -34,6 +34,8 @@ type Contender = {
   cpuUs?: number;
 };
 
+type Groups = Readonly<Record<"read" | "once" | "web" | "asked", readonly Contender[]>>;
+
 export async function run(): Promise<Report> {
   const folder = mkdtempSync(join(tmpdir(), "ergon-bench-"));
   const clock = createSystemClock();
@@ -64,24 +66,26 @@ export async function run(): Promise<Report> {
     const web = await connected(clients, new StreamableHTTPClientTransport(new URL(http.url)));
     const commit = committer(store);
     await commit();
-    const contenders: Contender[] = [
-      {
-        name: "stdio: bare client that cannot be asked",
-        once: () => deaf.callTool({ name: "read", arguments: args }),
-        times: [],
-      },
-      { name: "stdio: bare client", once: () => pipe.callTool({ name: "read", arguments: args }), times: [] },
-      { name: "stdio: read, through the gate", once: caller(gate, "pipe_read"), times: [] },
-      { name: "one durable commit", once: commit, times: [] },
-      { name: "stdio: once, intent committed before", once: caller(gate, "sent_once", commit), times: [] },
-      { name: "HTTP: bare client", once: () => web.callTool({ name: "read", arguments: args }), times: [] },
-      { name: "HTTP: read, through the gate", once: caller(gate, "web_read"), times: [] },
-    ];
-    for (const { once } of contenders) for (let n = 0; n < WARM_UP; n += 1) await once();
-    // A B C A B C …, so that a busy moment of the machine does not favour one of them.
-    for (let n = 0; n < CALLS; n += 1) for (const contender of contenders) await measure(contender);
-    for (const contender of contenders) contender.cpuUs = await processorTime(contender);
-    return report(contenders);
+    const read = { name: "read", arguments: args };
+    const bare = contender("stdio: bare client", () => pipe.callTool(read));
+    const groups = {
+      read: [bare, contender("stdio: read, through the gate", caller(gate, "pipe_read"))],
+      once: [
+        contender("stdio: bare client", () => pipe.callTool(read)),
+        contender("one durable commit", commit),
+        contender("stdio: once, intent committed before", caller(gate, "sent_once", commit)),
+      ],
+      web: [
+        contender("HTTP: bare client", () => web.callTool(read)),
+        contender("HTTP: read, through the gate", caller(gate, "web_read")),
+      ],
+      asked: [
+        contender("stdio: bare client that cannot be asked", () => deaf.callTool(read)),
+        contender("stdio: bare client that can", () => pipe.callTool(read)),
+      ],
+    };
+    for (const group of Object.values(groups)) await take(group);
+    return report(groups);
   } finally {
     await Promise.all(clients.map((client) => client.close()));
     await manager.close();
@@ -92,38 +96,53 @@ export async function run(): Promise<Report> {
   }
 }
 
-function report(contenders: readonly Contender[]): Report {
-  const medians = contenders.map(({ times }) => median(times));
-  const [deaf = 0, bare = 0, read = 0, commit = 0, once = 0, bareWeb = 0, web = 0] = medians;
+/** They take turns, in another order each time, so that a busy moment of the machine or a warm cache favours none. */
+async function take(group: readonly Contender[]): Promise<void> {
+  for (const { once } of group) for (let n = 0; n < WARM_UP; n += 1) await once();
+  for (let n = 0; n < CALLS; n += 1) for (const one of shuffled(group)) await measure(one);
+  for (const one of group) one.cpuUs = await processorTime(one);
+}
+
+function report({ read, once, web, asked }: Groups): Report {
   const us = (ms: number) => (ms * 1_000).toFixed(0);
-  const beyond = [
-    "",
-    `+${us(bare - deaf)} µs`,
-    `+${us(read - bare)} µs (aim 40)`,
-    "",
-    `+${us(once - bare - commit)} µs beyond bare and commit (aim 40)`,
-    "",
-    `${(web / bareWeb).toFixed(2)}x (aim 1.15)`,
-  ];
+  const middles = (group: readonly Contender[]) => group.map(({ times }) => median(times));
+  const row = ({ name, times, cpuUs = 0 }: Contender, beside = ""): string[] => {
+    const sorted = times.toSorted((a, b) => a - b);
+    const p95 = sorted[Math.floor(sorted.length * 0.95)] ?? 0;
+    return [name, us(median(sorted)), us(p95), cpuUs.toFixed(0), beside];
+  };
+  const rows = (group: readonly Contender[], say: (...medians: number[]) => string): string[][] =>
+    group.map((one, at) => row(one, at === group.length - 1 ? say(...middles(group)) : ""));
   const { tools, rssMb } = inProcess(["weigh"]) as { tools: number; rssMb: number };
-  const alone = Array.from({ length: STARTS }, () => (inProcess(["alone"]) as { readyMs: number }).readyMs);
-  const beside = Array.from({ length: STARTS }, () => (inProcess(["hanging"]) as { readyMs: number }).readyMs);
-  const later = median(beside) - median(alone);
+  const starts = { alone: [] as number[], hanging: [] as number[] };
+  for (let n = 0; n < STARTS; n += 1) {
+    for (const how of ["alone", "hanging"] as const)
+      starts[how].push((inProcess([how]) as { readyMs: number }).readyMs);
+  }
+  const [alone, beside] = [median(starts.alone), median(starts.hanging)];
   return {
     title: "hub: a call of a server's tool, next to a bare client of the same SDK",
     columns: ["what", "p50 µs", "p95 µs", "processor µs", "p50 beside bare"],
-    rows: contenders.map(({ name, times, cpuUs = 0 }, at) => {
-      const sorted = times.toSorted((a, b) => a - b);
-      const p95 = sorted[Math.floor(sorted.length * 0.95)] ?? 0;
-      return [name, us(median(sorted)), us(p95), cpuUs.toFixed(0), beyond[at] ?? ""];
-    }),
+    rows: [
+      ...rows(read, (bare = 0, ours = 0) => `+${us(ours - bare)} µs (aim 40)`),
+      ...rows(
+        once,
+        (bare = 0, commit = 0, ours = 0) => `+${us(ours - bare - commit)} µs beyond bare and commit (aim 40)`,
+      ),
+      ...rows(web, (bare = 0, ours = 0) => `${(ours / bare).toFixed(2)}x (aim 1.15)`),
+      ...rows(asked, (cannot = 0, can = 0) => `+${us(can - cannot)} µs`),
+    ],
     notes: [
       `${String(tools)} tools of 20 servers: RSS grew by ${rssMb.toFixed(1)} MB (aim: under 50).`,
-      `A server is there after ${median(alone).toFixed(0)} ms alone, after ${median(beside).toFixed(0)} ms beside one that hangs at its start: ${later.toFixed(0)} ms later (aim: less than 100).`,
-      "The bare clients declare what the hub declares: that their user can be asked. The SDK's server takes longer for such a client, whoever it is; the first row shows by how much.",
-      `${String(CALLS)} calls of each, taking turns, one at a time; every call of the hub is written to its log, too.`,
+      `A server is there after ${alone.toFixed(0)} ms alone, after ${beside.toFixed(0)} ms beside one that hangs at its start: ${(beside - alone).toFixed(0)} ms later (aim: less than 100).`,
+      "The bare clients declare what the hub declares: that their user can be asked. It is said with every call, and a server takes longer for whoever says it; the last two rows show by how much.",
+      `${String(CALLS)} calls of each, those of one group taking turns in any order, one at a time; every call of the hub is written to its log, too.`,
     ],
   };
+}
+
+function contender(name: string, once: () => Promise<unknown>): Contender {
+  return { name, once, times: [] };
 }
 
 function caller(gate: ToolGate, toolId: string, before?: () => Promise<unknown>): () => Promise<unknown> {
@@ -176,6 +195,13 @@ function committer(store: SqliteStateStore): () => Promise<unknown> {
     });
     ({ version } = receipt);
   };
+}
+
+function shuffled<T>(all: readonly T[]): readonly T[] {
+  return all
+    .map((one) => ({ one, at: Math.random() }))
+    .toSorted((a, b) => a.at - b.at)
+    .map(({ one }) => one);
 }
 
 async function measure({ once, times }: Contender): Promise<void> {

@@ -26,7 +26,7 @@ if (what === "weigh") {
   const after = heapAfterCollection();
   console.log(JSON.stringify({ tools: registry.list().length, rssMb: (after - before) / 1024 / 1024 }));
 } else {
-  const others = what === "hanging" ? [server("hangs", "hangs")] : [];
+  const others = what === "hanging" ? [{ ...server("hangs"), args: ["--eval", "setInterval(() => {}, 60_000)"] }] : [];
   const startedMs = clock.monotonic();
   void manager.initialize([...others, server("fine", "stdio", "2")]);
   await new Promise<void>((resolve) => registry.onChange(() => resolve()));
