@@ -34,7 +34,9 @@ type Contender = {
   cpuUs?: number;
 };
 
-type Groups = Readonly<Record<"read" | "once" | "web" | "asked", readonly Contender[]>>;
+/** What is measured against what: the bare one first. */
+type Pair = readonly [Contender, Contender];
+type Pairs = Readonly<Record<"read" | "once" | "web" | "asked", Pair>>;
 
 export async function run(): Promise<Report> {
   const folder = mkdtempSync(join(tmpdir(), "ergon-bench-"));
@@ -67,12 +69,13 @@ export async function run(): Promise<Report> {
     const commit = committer(store);
     await commit();
     const read = { name: "read", arguments: args };
-    const bare = contender("stdio: bare client", () => pipe.callTool(read));
-    const groups = {
-      read: [bare, contender("stdio: read, through the gate", caller(gate, "pipe_read"))],
-      once: [
+    const pairs: Pairs = {
+      read: [
         contender("stdio: bare client", () => pipe.callTool(read)),
-        contender("one durable commit", commit),
+        contender("stdio: read, through the gate", caller(gate, "pipe_read")),
+      ],
+      once: [
+        contender("stdio: one durable commit, then the bare client", () => commit().then(() => pipe.callTool(read))),
         contender("stdio: once, intent committed before", caller(gate, "sent_once", commit)),
       ],
       web: [
@@ -84,8 +87,8 @@ export async function run(): Promise<Report> {
         contender("stdio: bare client that can", () => pipe.callTool(read)),
       ],
     };
-    for (const group of Object.values(groups)) await take(group);
-    return report(groups);
+    for (const pair of Object.values(pairs)) await take(pair);
+    return report(pairs);
   } finally {
     await Promise.all(clients.map((client) => client.close()));
     await manager.close();
@@ -97,22 +100,25 @@ export async function run(): Promise<Report> {
 }
 
 /** They take turns, in another order each time, so that a busy moment of the machine or a warm cache favours none. */
-async function take(group: readonly Contender[]): Promise<void> {
-  for (const { once } of group) for (let n = 0; n < WARM_UP; n += 1) await once();
-  for (let n = 0; n < CALLS; n += 1) for (const one of shuffled(group)) await measure(one);
-  for (const one of group) one.cpuUs = await processorTime(one);
+async function take(pair: Pair): Promise<void> {
+  for (const { once } of pair) for (let n = 0; n < WARM_UP; n += 1) await once();
+  for (let n = 0; n < CALLS; n += 1)
+    for (const one of Math.random() < 0.5 ? pair : pair.toReversed()) await measure(one);
+  for (const one of pair) one.cpuUs = await processorTime(one);
 }
 
-function report({ read, once, web, asked }: Groups): Report {
+function report({ read, once, web, asked }: Pairs): Report {
   const us = (ms: number) => (ms * 1_000).toFixed(0);
-  const middles = (group: readonly Contender[]) => group.map(({ times }) => median(times));
   const row = ({ name, times, cpuUs = 0 }: Contender, beside = ""): string[] => {
     const sorted = times.toSorted((a, b) => a - b);
     const p95 = sorted[Math.floor(sorted.length * 0.95)] ?? 0;
     return [name, us(median(sorted)), us(p95), cpuUs.toFixed(0), beside];
   };
-  const rows = (group: readonly Contender[], say: (...medians: number[]) => string): string[][] =>
-    group.map((one, at) => row(one, at === group.length - 1 ? say(...middles(group)) : ""));
+  const rows = ([bare, ours]: Pair, say: (bareMs: number, oursMs: number) => string): string[][] => [
+    row(bare),
+    row(ours, say(median(bare.times), median(ours.times))),
+  ];
+  const more = (bareMs: number, oursMs: number): string => `+${us(oursMs - bareMs)} µs`;
   const { tools, rssMb } = inProcess(["weigh"]) as { tools: number; rssMb: number };
   const starts = { alone: [] as number[], hanging: [] as number[] };
   for (let n = 0; n < STARTS; n += 1) {
@@ -124,19 +130,16 @@ function report({ read, once, web, asked }: Groups): Report {
     title: "hub: a call of a server's tool, next to a bare client of the same SDK",
     columns: ["what", "p50 µs", "p95 µs", "processor µs", "p50 beside bare"],
     rows: [
-      ...rows(read, (bare = 0, ours = 0) => `+${us(ours - bare)} µs (aim 40)`),
-      ...rows(
-        once,
-        (bare = 0, commit = 0, ours = 0) => `+${us(ours - bare - commit)} µs beyond bare and commit (aim 40)`,
-      ),
-      ...rows(web, (bare = 0, ours = 0) => `${(ours / bare).toFixed(2)}x (aim 1.15)`),
-      ...rows(asked, (cannot = 0, can = 0) => `+${us(can - cannot)} µs`),
+      ...rows(read, (bareMs, oursMs) => `${more(bareMs, oursMs)} (aim 40)`),
+      ...rows(once, (bareMs, oursMs) => `${more(bareMs, oursMs)} (aim 40)`),
+      ...rows(web, (bareMs, oursMs) => `${(oursMs / bareMs).toFixed(2)}x (aim 1.15)`),
+      ...rows(asked, more),
     ],
     notes: [
       `${String(tools)} tools of 20 servers: RSS grew by ${rssMb.toFixed(1)} MB (aim: under 50).`,
       `A server is there after ${alone.toFixed(0)} ms alone, after ${beside.toFixed(0)} ms beside one that hangs at its start: ${(beside - alone).toFixed(0)} ms later (aim: less than 100).`,
       "The bare clients declare what the hub declares: that their user can be asked. It is said with every call, and a server takes longer for whoever says it; the last two rows show by how much.",
-      `${String(CALLS)} calls of each, those of one group taking turns in any order, one at a time; every call of the hub is written to its log, too.`,
+      `${String(CALLS)} calls of each, the two of a pair taking turns in any order, one at a time; every call of the hub is written to its log, too.`,
     ],
   };
 }
@@ -195,13 +198,6 @@ function committer(store: SqliteStateStore): () => Promise<unknown> {
     });
     ({ version } = receipt);
   };
-}
-
-function shuffled<T>(all: readonly T[]): readonly T[] {
-  return all
-    .map((one) => ({ one, at: Math.random() }))
-    .toSorted((a, b) => a.at - b.at)
-    .map(({ one }) => one);
 }
 
 async function measure({ once, times }: Contender): Promise<void> {

@@ -1,3 +1,4 @@
+import { text } from "node:stream/consumers";
 import { describe, expect, it } from "vitest";
 import { boundedAnswer, MAX_MESSAGE_BYTES } from "./bounded-answer.ts";
 
@@ -6,24 +7,39 @@ describe("an answer of a server", () => {
     [MAX_MESSAGE_BYTES, true],
     [MAX_MESSAGE_BYTES + 1, false],
   ])("of %i bytes is read to its end: %s", async (bytes, isRead) => {
-    const reading = boundedAnswer(answer("application/json", [bytes])).text();
-    if (isRead) expect((await reading).length).toBe(bytes);
-    else await expect(reading).rejects.toMatchObject({ code: "answer_lost" });
+    const read = {
+      text: boundedAnswer(answer("application/json", [bytes])).text(),
+      json: boundedAnswer(answer("application/json", ['"', bytes - 2, '"']))
+        .json()
+        .then(String),
+      body: wholeBody(boundedAnswer(answer("application/json", [bytes]))),
+    };
+    if (isRead) {
+      expect((await read.text).length).toBe(bytes);
+      expect((await read.json).length).toBe(bytes - 2);
+      expect((await read.body).length).toBe(bytes);
+    } else {
+      for (const reading of Object.values(read)) await expect(reading).rejects.toMatchObject({ code: "answer_lost" });
+    }
   });
 
   it("may go on for ever as a stream of messages, each within its bounds", async () => {
     const half = MAX_MESSAGE_BYTES / 2;
     const parts = Array.from({ length: 6 }, () => [half, "\n", "\n"] as const).flat();
-    const read = await boundedAnswer(answer("text/event-stream", parts)).text();
+    const read = await wholeBody(boundedAnswer(answer("text/event-stream", parts)));
     expect(read.length).toBe(6 * (half + 2));
   });
 
   it("ends when one message of a stream has no end", async () => {
     const half = MAX_MESSAGE_BYTES / 2;
-    const reading = boundedAnswer(answer("text/event-stream", [half, "\n", half, "x"])).text();
+    const reading = wholeBody(boundedAnswer(answer("text/event-stream", [half, "\n", half, "x"])));
     await expect(reading).rejects.toMatchObject({ code: "answer_lost" });
   });
 });
+
+async function wholeBody({ body }: Response): Promise<string> {
+  return text(body as NonNullable<typeof body>);
+}
 
 function answer(type: string, parts: readonly (number | string)[]): Response {
   const chunks = parts.map((part) => Buffer.from(typeof part === "number" ? "x".repeat(part) : part));

@@ -3,23 +3,54 @@ import { hubError } from "@ergon/core";
 /** Of one message; streams may go on for ever. */
 export const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
 
-/** An answer of a server that ends with an error when a message in it has no end. */
+/**
+ * An answer of a server that ends with an error when a message in it has no end. It is bounded where it is read: text and
+ * JSON are read here, since a stream put in between costs more than the rest of a call; `body` is such a stream.
+ */
 export function boundedAnswer(answer: Response): Response {
-  const { body, status, statusText, headers } = answer;
+  const { body, headers } = answer;
   const length = Number(headers.get("content-length") ?? Number.NaN);
   if (body === null || length <= MAX_MESSAGE_BYTES) return answer;
-  const isStream = headers.get("content-type")?.includes("text/event-stream") === true;
+  const text = (): Promise<string> => textWithin(body);
+  let counted: ReadableStream<Uint8Array> | undefined;
+  return Object.defineProperties(answer, {
+    text: { value: text },
+    json: { value: async () => JSON.parse(await text()) as unknown },
+    body: { get: () => (counted ??= body.pipeThrough(countingStream(isEventStream(headers)))) },
+  });
+}
+
+async function textWithin(body: ReadableStream<Uint8Array>): Promise<string> {
+  const reader = body.getReader();
+  const decoder = new TextDecoder();
+  let [text, bytes] = ["", 0];
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return text + decoder.decode();
+    bytes += value.byteLength;
+    if (bytes > MAX_MESSAGE_BYTES) {
+      const error = tooLong();
+      await reader.cancel(error);
+      throw error;
+    }
+    text += decoder.decode(value, { stream: true });
+  }
+}
+
+function isEventStream(headers: Headers): boolean {
+  return headers.get("content-type")?.includes("text/event-stream") === true;
+}
+
+function countingStream(isStream: boolean): TransformStream<Uint8Array, Uint8Array> {
   let bytes = 0;
   let endsLine = false;
-  const counted = new TransformStream<Uint8Array, Uint8Array>({
+  return new TransformStream({
     transform: (chunk, controller) => {
       bytes = isStream ? sinceBlankLine(chunk) : bytes + chunk.byteLength;
-      if (bytes <= MAX_MESSAGE_BYTES) return controller.enqueue(chunk);
-      const message = `It sent a message of more than ${String(MAX_MESSAGE_BYTES)} bytes.`;
-      controller.error(hubError("answer_lost", message, { retryable: true }));
+      if (bytes <= MAX_MESSAGE_BYTES) controller.enqueue(chunk);
+      else controller.error(tooLong());
     },
   });
-  return new Response(body.pipeThrough(counted), { status, statusText, headers });
 
   /** A blank line ends a message of a stream; it may lie across two chunks. */
   function sinceBlankLine(chunk: Uint8Array): number {
@@ -30,6 +61,11 @@ export function boundedAnswer(answer: Response): Response {
     if (at >= 0) return text.length - at;
     return isBlankAtStart ? text.length : bytes + text.length;
   }
+}
+
+function tooLong(): Error {
+  const message = `It sent a message of more than ${String(MAX_MESSAGE_BYTES)} bytes.`;
+  return hubError("answer_lost", message, { retryable: true });
 }
 
 const NEWLINE = 0x0a;

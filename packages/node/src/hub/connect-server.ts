@@ -51,7 +51,12 @@ export type ConnectionOptions = {
 
 export type ServerLink = {
   readonly client: Client;
-  readonly callTool: (params: CallToolRequestParams, options: RequestOptions) => Promise<CallToolResult>;
+  /** `inHeaders`: its schema wants some arguments to be said in headers, too. */
+  readonly callTool: (
+    params: CallToolRequestParams,
+    options: RequestOptions,
+    inHeaders: boolean,
+  ) => Promise<CallToolResult>;
   readonly era: ServerEra;
   readonly version: string | undefined;
   /** Why the connection is over. */
@@ -213,11 +218,9 @@ async function greet(
     void keepListening(client, { onAnyChanged, over: over.signal });
   }
   const schema = resultSchema(sdk.specTypeSchemas.CallToolResult);
-  // What the SDK's own does beside asking is about headers, which pipes have not, and output schemas, which are the gate's.
-  const callTool: ServerLink["callTool"] =
-    options.address.kind === "command"
-      ? (params, given) => client.request({ method: "tools/call", params }, schema, given)
-      : (params, given) => client.callTool(params, given);
+  // What the SDK's own does beside asking is about such headers, and about output schemas, which are the gate's.
+  const callTool: ServerLink["callTool"] = (params, given, inHeaders) =>
+    inHeaders ? client.callTool(params, given) : client.request({ method: "tools/call", params }, schema, given);
   const version = client.getServerVersion()?.version;
   return { client, callTool, era: spoken, version, closed, close: () => client.close() };
 }

@@ -59,6 +59,8 @@ const HEALTH_TIMEOUT_MS = 10_000;
 /** Silent for so many checks in a row, a server is started anew. */
 const MAX_MISSED_CHECKS = 3;
 const MAX_KEPT_ERRORS = 10;
+/** How a schema says that a value goes into a header. */
+const IN_HEADER = "x-mcp-header";
 
 export function createServerConnection(deps: ServerConnectionDeps): McpConnection {
   const { serverId, logger, onChange } = deps;
@@ -71,6 +73,8 @@ export function createServerConnection(deps: ServerConnectionDeps): McpConnectio
   const errors: string[] = [];
   let state: ConnectionState = "configured";
   let tools: readonly ListedTool[] = [];
+  /** Tools some of whose arguments are said in headers, too. */
+  let inHeaders: ReadonlySet<string> = new Set();
   let offers: readonly ServerOffer[] | undefined;
   let era = deps.era;
   let link: ServerLink | undefined;
@@ -167,7 +171,7 @@ export function createServerConnection(deps: ServerConnectionDeps): McpConnectio
     link = made;
     era = made.era;
     deps.onEra?.(era);
-    tools = deps.redactValue(await listTools(made.client, { signal, timeoutMs }));
+    know(await listTools(made.client, { signal, timeoutMs }));
     const has = made.client.getServerCapabilities() ?? {};
     offers = (["resources", "prompts"] as const).filter((offer) => has[offer] !== undefined);
     lastPingMs = Date.now();
@@ -181,11 +185,17 @@ export function createServerConnection(deps: ServerConnectionDeps): McpConnectio
     throw hubError("server_down", `The server "${serverId}" is gone: ${over}.`, { retryable: true });
   }
 
+  function know(listed: readonly ListedTool[]): void {
+    tools = deps.redactValue(listed);
+    const wanting = listed.filter(({ inputSchema }) => JSON.stringify(inputSchema).includes(`"${IN_HEADER}"`));
+    inHeaders = new Set(wanting.map(({ name }) => name));
+  }
+
   async function relist(listing: ServerLink, signal: AbortSignal): Promise<void> {
     try {
       const listed = await listTools(listing.client, { signal, timeoutMs: deps.timeoutMs ?? START_TIMEOUT_MS });
       if (link !== listing) return;
-      tools = deps.redactValue(listed);
+      know(listed);
       become("ready");
     } catch (thrown) {
       if (link !== listing || signal.aborted) return;
@@ -301,7 +311,7 @@ export function createServerConnection(deps: ServerConnectionDeps): McpConnectio
             ? {}
             : { onprogress: (progress) => onProgress(deps.redactValue(progressUpdate(progress))) }),
         };
-        const result = await callTool(params, options);
+        const result = await callTool(params, options, inHeaders.has(name));
         return deps.redactValue({ ...result, isError: result.isError === true });
       };
       return await questions.during(answers, sampling === undefined ? call : () => sampling.during(call));
