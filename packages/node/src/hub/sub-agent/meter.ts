@@ -14,7 +14,9 @@ export type Meter = {
   readonly reading: () => number;
   readonly pause: () => void;
   readonly resume: () => void;
-  /** What it comes to when it succeeded: no less than the least. */
+  /** Ends it: what was read once the work is over is what is charged, however long its end takes to be written. */
+  readonly end: () => number;
+  /** The same when it succeeded: no less than the least. */
   readonly final: () => number;
 };
 
@@ -24,15 +26,21 @@ export function createMeter(type: SubAgentRequest["type"], now: () => number, al
   let since: number | undefined = now();
   const elapsed = (): number => workedMs + (since === undefined ? 0 : now() - since);
   const reading = (): number => Math.min(most, alreadyUnits + unitsForDuration(elapsed()));
+  const pause = (): void => {
+    workedMs = elapsed();
+    since = undefined;
+  };
+  const end = (): number => {
+    pause();
+    return reading();
+  };
   return {
     reading,
-    pause: () => {
-      workedMs = elapsed();
-      since = undefined;
-    },
+    pause,
     resume: () => {
       since ??= now();
     },
-    final: () => Math.max(least, reading()),
+    end,
+    final: () => Math.max(least, end()),
   };
 }

@@ -207,7 +207,7 @@ export async function openSubAgent(deps: SubAgentDeps): Promise<OwnedSubAgent> {
       });
       await settle(id, outcome, meter.final(), ended.signal);
     } catch (thrown) {
-      const energyConsumed = meter.reading();
+      const energyConsumed = meter.end();
       const { reason } = ended.signal;
       if (reason instanceof Stopped)
         return change(id, { state: "queued", progress: 0, message: "It begins again.", energyConsumed });
