@@ -1,4 +1,4 @@
-import type { ServerOffer, StateStore, ToolRegistry } from "@ergon/core";
+import type { CommitNews, ServerOffer, ToolRegistry } from "@ergon/core";
 import { changedResources } from "./mcp/changed-resources.ts";
 import type { HostParts } from "./mcp/compose-host.ts";
 import type { McpHost } from "./mcp/mcp-host.ts";
@@ -11,7 +11,7 @@ export type OwnMcpParts = Pick<HostParts, "values" | "version" | "plans" | "ids"
     /** Whether what the hub's servers have is shown, too. */
     readonly gateway: boolean;
     readonly onOffers: (listener: (offer: ServerOffer) => void) => () => void;
-    readonly watchEvents: StateStore["watch"];
+    readonly watchEvents: (listener: (news: readonly CommitNews[]) => void) => () => void;
     /** Where plans can change while the process runs. */
     readonly onPlans?: (listener: () => void) => () => void;
   };

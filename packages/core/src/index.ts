@@ -205,6 +205,7 @@ export type { RefinementLoops } from "./ports/refinement-loops.ts";
 export {
   type BlobRow,
   type Commit,
+  type CommitNews,
   type CommitReceipt,
   type ContextRow,
   type ContextValue,

@@ -71,6 +71,8 @@ const MAX_LIST_PAGES = 50;
 const PROBE_TIMEOUT_MS = 5_000;
 /** Rounds of questions that one call may ask. */
 const MAX_INPUT_ROUNDS = 8;
+/** What a server answers that wants more said in headers than it was. */
+const HEADERS_MISSING = -32_020;
 
 /** What a server lists, and tells of when it changes. */
 type ServerList = "tools" | ServerOffer;
@@ -219,8 +221,16 @@ async function greet(
   }
   const schema = resultSchema(sdk.specTypeSchemas.CallToolResult);
   // What the SDK's own does beside asking is about such headers, and about output schemas, which are the gate's.
-  const callTool: ServerLink["callTool"] = (params, given, inHeaders) =>
-    inHeaders ? client.callTool(params, given) : client.request({ method: "tools/call", params }, schema, given);
+  const callTool: ServerLink["callTool"] = async (params, given, inHeaders) => {
+    if (inHeaders) return client.callTool(params, given);
+    try {
+      return await client.request({ method: "tools/call", params }, schema, given);
+    } catch (thrown) {
+      // Its schema is another one by now; the call was refused, and the SDK's own looks the schema up again.
+      if (!(thrown instanceof sdk.ProtocolError) || thrown.code !== HEADERS_MISSING) throw thrown;
+      return client.callTool(params, given);
+    }
+  };
   const version = client.getServerVersion()?.version;
   return { client, callTool, era: spoken, version, closed, close: () => client.close() };
 }

@@ -54,6 +54,26 @@ describe("a server behind a web address", () => {
     expect(new Set(seen)).toEqual(new Set(["canary-key"]));
   });
 
+  it.each([
+    ["from the start", true],
+    ["since its tools were listed", false],
+  ])("gets arguments in headers, too, that its schema wants there %s", async (_, fromStart) => {
+    const seen: unknown[] = [];
+    let isWanted = fromStart;
+    const answer = toNodeHandler(createMcpHandler(() => greeter(isWanted)));
+    const url = await served(async (request, response) => {
+      if (request.headers["mcp-method"] === "tools/call") seen.push(request.headers["mcp-param-city"]);
+      await answer(request as Parameters<typeof answer>[0], response);
+    });
+    const connection = opened(url);
+    await connection.settled();
+    isWanted = true;
+    const result = await connection.call({ name: "greet", args: { city: "Oslo" } });
+    expect(result).toMatchObject({ content: [{ type: "text", text: "Hello, Oslo" }], isError: false });
+    // What was refused before was not done.
+    expect(seen).toEqual(fromStart ? ["Oslo"] : [undefined, undefined, "Oslo"]);
+  });
+
   it("does not get its keys sent elsewhere by a redirect", async () => {
     let stolen = 0;
     const thief = await served((_, response) => {
@@ -122,6 +142,15 @@ function adder(): McpServer {
   server.registerTool("add", shape, ({ a, b }) => ({
     content: [{ type: "text", text: String(a + b) }],
     structuredContent: { sum: a + b },
+  }));
+  return server;
+}
+
+function greeter(inHeader: boolean): McpServer {
+  const server = new McpServer({ name: "modern", version: "2.0.0" });
+  const city = inHeader ? z.string().meta({ "x-mcp-header": "City" }) : z.string();
+  server.registerTool("greet", { description: "Greets a city.", inputSchema: z.object({ city }) }, (args) => ({
+    content: [{ type: "text", text: `Hello, ${args.city}` }],
   }));
   return server;
 }
