@@ -221,10 +221,18 @@ async function orRefused<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** The SDK asks its own schema about every call of a tool before a handler has it; once is enough. */
+/** The SDK asks its own schema about every call of a tool before a handler has it; once is enough. Its value is the raw one. */
 type CallParams = { readonly name: string; readonly arguments?: JsonObject };
 const CALL_PARAMS: StandardSchemaV1<unknown, CallParams> = {
-  "~standard": { version: 1, vendor: "ergon", validate: (params) => ({ value: params as CallParams }) },
+  "~standard": {
+    version: 1,
+    vendor: "ergon",
+    validate: (given) => {
+      const params = given as CallParams;
+      const isOdd = params.arguments !== undefined && Object.hasOwn(params.arguments, "__proto__");
+      return isOdd ? { issues: [{ message: 'No argument is named "__proto__".' }] } : { value: params };
+    },
+  },
 };
 
 const CAPABILITIES = {

@@ -74,6 +74,11 @@ describe("the protocol over our own pipes", () => {
     expect(writes.slice(1)).toEqual([line(answer(2)) + line(answer(3))]);
     await turn();
     expect(writes).toHaveLength(2);
+    const cancelled = { jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId: 4 } };
+    input.write(line(ping(4)) + line(ping(5)) + line(cancelled));
+    await turn();
+    void transport.send(answer(5));
+    expect(writes.slice(2)).toEqual([line(answer(5))]);
   });
 
   it("lets a sender wait while the other side does not read", async () => {

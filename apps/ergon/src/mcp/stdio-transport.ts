@@ -2,7 +2,10 @@ import type { Readable, Writable } from "node:stream";
 import { createDrained, createLineReader, isPlainMessage } from "@ergon/node";
 import {
   type JSONRPCMessage,
+  type JSONRPCNotification,
+  type JSONRPCRequest,
   parseJSONRPCMessage,
+  type RequestId,
   serializeMessage,
   type Transport,
 } from "@modelcontextprotocol/server";
@@ -24,8 +27,8 @@ export function createStdioTransport(
   const { promise: closed, resolve } = Promise.withResolvers<Error | undefined>();
   const drained = createDrained(output);
   let gathered = "";
-  /** Requests that were not answered yet. One that the client took back may count on: then answers are only gathered. */
-  let asked = 0;
+  /** Requests that are to be answered. */
+  const asked = new Set<RequestId>();
   let isClosed = false;
 
   const transport: StdioTransport = {
@@ -38,9 +41,7 @@ export function createStdioTransport(
     },
     send: (message) => {
       if (isClosed) return Promise.reject(new Error("The pipe is closed."));
-      const isAnswer = !("method" in message);
-      const isLast = isAnswer && asked <= 1;
-      if (isAnswer && asked > 0) asked -= 1;
+      const isLast = !("method" in message) && message.id !== undefined && asked.delete(message.id) && asked.size === 0;
       if (gathered === "" && !isLast) setImmediate(flush);
       gathered += serializeMessage(message);
       if (isLast) flush();
@@ -67,9 +68,14 @@ export function createStdioTransport(
       failed(new Error("A line was no message of the protocol.", { cause }));
       return;
     }
-    if ("method" in message && "id" in message) asked += 1;
+    if ("method" in message) noteRequest(message);
     look(message);
     transport.onmessage?.(message);
+  }
+
+  function noteRequest(message: JSONRPCRequest | JSONRPCNotification): void {
+    if ("id" in message) asked.add(message.id);
+    else if (message.method === "notifications/cancelled") asked.delete(message.params?.["requestId"] as RequestId);
   }
 
   function flush(): void {

@@ -210,7 +210,7 @@ export type StateStore = {
   readEvents(query: EventQuery): Promise<readonly StoredEvent[]>;
   lastEventSeq(): Promise<number>;
   readCursor(name: string): Promise<number>;
-  /** Called after each transaction that has events, with those that it made visible. */
+  /** Called after each transaction that made events visible, with the news of its commits. */
   watch(listener: (news: readonly CommitNews[]) => void): () => void;
 
   readEnergy(query: { readonly sessionId?: string; readonly owner?: string }): Promise<EnergyTotals>;

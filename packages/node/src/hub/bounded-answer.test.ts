@@ -23,6 +23,18 @@ describe("an answer of a server", () => {
     }
   });
 
+  it("is bounded though it was sent shorter, and has no way to be read without a bound", async () => {
+    const long = answer("application/json", [MAX_MESSAGE_BYTES + 1]);
+    long.headers.set("content-length", "10");
+    long.headers.set("content-encoding", "gzip");
+    await expect(boundedAnswer(long).text()).rejects.toMatchObject({ code: "answer_lost" });
+    const small = boundedAnswer(answer("application/json", ["{}"]));
+    for (const way of ["arrayBuffer", "blob", "bytes", "clone", "formData"] as const)
+      expect(() => small[way]()).toThrow("An answer is read as text");
+    expect(small.body).not.toBeNull();
+    expect(await small.text()).toBe("{}");
+  });
+
   it("may go on for ever as a stream of messages, each within its bounds", async () => {
     const half = MAX_MESSAGE_BYTES / 2;
     const parts = Array.from({ length: 6 }, () => [half, "\n", "\n"] as const).flat();

@@ -10,14 +10,27 @@ export const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
 export function boundedAnswer(answer: Response): Response {
   const { body, headers } = answer;
   const length = Number(headers.get("content-length") ?? Number.NaN);
-  if (body === null || length <= MAX_MESSAGE_BYTES) return answer;
-  const text = (): Promise<string> => textWithin(body);
+  const isLengthWhole = headers.get("content-encoding") === null;
+  if (body === null || (isLengthWhole && length <= MAX_MESSAGE_BYTES)) return answer;
   let counted: ReadableStream<Uint8Array> | undefined;
+  const text = (): Promise<string> => textWithin(counted ?? body);
+  const refused = UNBOUNDED.map((way) => [way, { value: () => refuse(way), configurable: true }] as const);
   return Object.defineProperties(answer, {
-    text: { value: text },
-    json: { value: async () => JSON.parse(await text()) as unknown },
-    body: { get: () => (counted ??= body.pipeThrough(countingStream(isEventStream(headers)))) },
+    ...Object.fromEntries(refused),
+    text: { value: text, configurable: true },
+    json: { value: async () => JSON.parse(await text()) as unknown, configurable: true },
+    body: {
+      get: () => (counted ??= body.pipeThrough(countingStream(isEventStream(headers)))),
+      configurable: true,
+    },
   });
+}
+
+/** Ways to read an answer that nobody here uses, and that would know no bound. */
+const UNBOUNDED = ["arrayBuffer", "blob", "bytes", "clone", "formData"];
+
+function refuse(way: string): never {
+  throw new Error(`An answer is read as text, as JSON or as a stream here, and not by ${way}().`);
 }
 
 async function textWithin(body: ReadableStream<Uint8Array>): Promise<string> {

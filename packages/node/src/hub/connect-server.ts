@@ -71,7 +71,7 @@ const MAX_LIST_PAGES = 50;
 const PROBE_TIMEOUT_MS = 5_000;
 /** Rounds of questions that one call may ask. */
 const MAX_INPUT_ROUNDS = 8;
-/** What a server answers that wants more said in headers than it was. */
+/** How a server on the newer protocol refuses a call over HTTP whose headers do not say what its schema wants. */
 const HEADERS_MISSING = -32_020;
 
 /** What a server lists, and tells of when it changes. */
@@ -221,13 +221,18 @@ async function greet(
   }
   const schema = resultSchema(sdk.specTypeSchemas.CallToolResult);
   // What the SDK's own does beside asking is about such headers, and about output schemas, which are the gate's.
+  const mirrors = options.address.kind === "url" && spoken === "modern";
+  const changed = new Set<string>();
   const callTool: ServerLink["callTool"] = async (params, given, inHeaders) => {
-    if (inHeaders) return client.callTool(params, given);
+    if (mirrors && (inHeaders || changed.has(params.name))) return client.callTool(params, given);
     try {
       return await client.request({ method: "tools/call", params }, schema, given);
     } catch (thrown) {
-      // Its schema is another one by now; the call was refused, and the SDK's own looks the schema up again.
-      if (!(thrown instanceof sdk.ProtocolError) || thrown.code !== HEADERS_MISSING) throw thrown;
+      const isRefused = mirrors && thrown instanceof sdk.ProtocolError && thrown.code === HEADERS_MISSING;
+      if (!isRefused) throw thrown;
+      // Its schema is another one by now, and nothing was done.
+      await client.listTools(undefined, { signal, timeout: timeoutMs, cacheMode: "refresh" });
+      changed.add(params.name);
       return client.callTool(params, given);
     }
   };

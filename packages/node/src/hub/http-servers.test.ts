@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { createServer, type RequestListener } from "node:http";
 import { createRequire } from "node:module";
 import type { AddressInfo } from "node:net";
+import { text } from "node:stream/consumers";
 import { silentLogger, type McpConnection } from "@ergon/core";
 import { toNodeHandler } from "@modelcontextprotocol/node";
 import { createMcpHandler, McpServer } from "@modelcontextprotocol/server";
@@ -70,8 +71,37 @@ describe("a server behind a web address", () => {
     isWanted = true;
     const result = await connection.call({ name: "greet", args: { city: "Oslo" } });
     expect(result).toMatchObject({ content: [{ type: "text", text: "Hello, Oslo" }], isError: false });
-    // What was refused before was not done.
-    expect(seen).toEqual(fromStart ? ["Oslo"] : [undefined, undefined, "Oslo"]);
+    await connection.call({ name: "greet", args: { city: "Bergen" } });
+    // What was refused was not done, and is not tried that way again.
+    expect(seen).toEqual([...(fromStart ? [] : [undefined]), "Oslo", "Bergen"]);
+  });
+
+  it("is asked once when it speaks the older protocol, whatever it answers", async () => {
+    let calls = 0;
+    const url = await served(async (request, response) => {
+      const { id, method } = JSON.parse((await text(request)) || "{}") as { id?: number; method?: string };
+      const answer = (said: object): unknown =>
+        response
+          .writeHead(200, { "content-type": "application/json" })
+          .end(JSON.stringify({ jsonrpc: "2.0", id, ...said }));
+      if (id === undefined) return response.writeHead(request.method === "POST" ? 202 : 405).end();
+      if (method === "initialize") {
+        const serverInfo = { name: "old", version: "1.0.0" };
+        return answer({ result: { protocolVersion: "2025-06-18", capabilities: { tools: {} }, serverInfo } });
+      }
+      if (method === "tools/list")
+        return answer({ result: { tools: [{ name: "pay", inputSchema: { type: "object" } }] } });
+      if (method === "tools/call") calls += 1;
+      // By the newer protocol the code of a refusal; in the older one it may mean anything.
+      return answer({
+        error: { code: method === "tools/call" ? -32_020 : -32_601, message: "Paid, but out of paper." },
+      });
+    });
+    const connection = opened(url);
+    await connection.settled();
+    expect(connection.report()).toMatchObject({ state: "ready", protocol: "legacy" });
+    await expect(connection.call({ name: "pay", args: {} })).rejects.toMatchObject({ message: /out of paper/ });
+    expect(calls).toBe(1);
   });
 
   it("does not get its keys sent elsewhere by a redirect", async () => {

@@ -5,7 +5,7 @@ import { isPlainMessage } from "../mcp/plain-message.ts";
 import { MAX_ANSWER_CHARS } from "./ask-server.ts";
 import type { ServerProcess } from "./server-process.ts";
 
-/** A longer line is no message that anybody waits for: the longest answer, with room for what is around it. */
+/** A longer line is no message that anybody waits for: the longest answer, a byte a character as nearly all are, and what is around it. */
 export const MAX_FRAME_BYTES = MAX_ANSWER_CHARS + 64 * 1024;
 /** Lines that are no message, as servers print by mistake, are passed over; one that prints nothing else is ended. */
 export const MAX_BAD_LINES = 100;

@@ -29,6 +29,10 @@ describe("a result that is plain", () => {
     );
   });
 
+  it("is not a task that nobody asked for", () => {
+    expect(resultSchema(full)["~standard"].validate({ task: { taskId: "1" } })).toMatchObject({ issues: [{}] });
+  });
+
   it.each([
     [{ content: [{ type: "text", text: "x" }] }, true],
     [{ content: [], structuredContent: { a: 1 }, isError: false }, true],

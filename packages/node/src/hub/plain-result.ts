@@ -7,8 +7,13 @@ type ResultSchema = StandardSchemaV1Sync<unknown, CallToolResult>;
  * every call, first about nothing at all to see whether there is one.
  */
 export function resultSchema(full: ResultSchema): ResultSchema {
-  const validate: ResultSchema["~standard"]["validate"] = (value) =>
-    isPlainResult(value) ? { value } : full["~standard"].validate(value);
+  const validate: ResultSchema["~standard"]["validate"] = (value) => {
+    if (isPlainResult(value)) return { value };
+    // What goes on behind a task that nobody asked for is no result.
+    if (isObject(value) && "task" in value && !("content" in value))
+      return { issues: [{ message: "It has no content." }] };
+    return full["~standard"].validate(value);
+  };
   return { "~standard": { version: 1, vendor: "ergon", validate } };
 }
 

@@ -1,11 +1,11 @@
 import { storeError } from "../../errors/store.ts";
 import type { Engine, FollowEvents, SessionRef } from "../../ports/engine.ts";
 import {
+  type CommitNews,
   type ContextRow,
   type JournalRow,
   MAX_PAGE_ROWS,
   type SessionRecord,
-  type CommitNews,
   type StateStore,
 } from "../../ports/state-store.ts";
 import type { StoredEvent } from "../../schema/event.ts";
