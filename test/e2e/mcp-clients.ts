@@ -33,7 +33,7 @@ export type Connected = {
   readonly prompt: (name: string, args: Record<string, string>) => Promise<unknown>;
   readonly subscribe: (uri: string) => Promise<void>;
   /** Lists and resources that the server said have changed. */
-  readonly changed: ReadonlySet<string>;
+  readonly changed: Set<string>;
   readonly close: () => Promise<void>;
 };
 
@@ -92,7 +92,7 @@ async function connectSecond(
 
 function connected(
   client: Client | FirstClient,
-  changed: ReadonlySet<string>,
+  changed: Set<string>,
   subscribe: Connected["subscribe"],
 ): Connected {
   return {

@@ -56,7 +56,6 @@ function visit(target: RemoteTarget): Workplace {
     tools: () => listRemoteTools(target, FIRST_PRINCIPAL),
     approvals: createRemoteApprovals(target, FIRST_PRINCIPAL),
     approvalsOf: (owner) => createRemoteApprovals(target, owner),
-    onOffers: () => () => undefined,
     callFor: (call) => callRemoteToolFor(target, call),
     close: () => Promise.resolve(),
   };

@@ -6,7 +6,6 @@ import {
   type EmbeddedEngine,
   type Logger,
   type NewEvent,
-  type ServerOffer,
   toErgonError,
 } from "@ergon/core";
 import { FIRST_PRINCIPAL, newSecret, openTokenBook, readFirstToken } from "@ergon/node";
@@ -31,15 +30,7 @@ const DRAIN_MS = 4_000;
 export async function own(parts: WorkplaceParts, data: OwnedData, entrance: Entrance): Promise<Workplace> {
   const { values, registry, models, clock, ids, logger, plans } = parts;
   const infrastructure = infrastructureOf(data, models);
-  const offerListeners = new Set<(offer: ServerOffer) => void>();
-  const onOffers: Workplace["onOffers"] = (listener) => {
-    offerListeners.add(listener);
-    return () => void offerListeners.delete(listener);
-  };
-  const hub = await openHub({
-    ...hubParts(parts, data, entrance),
-    onOffers: (offer) => offerListeners.forEach((listener) => listener(offer)),
-  });
+  const hub = await openHub(hubParts(parts, data, entrance));
   const gate = hub.gate(parts.gate);
   const { grants } = parts.asking;
   grants.keepIn(data.approvals);
@@ -162,7 +153,6 @@ export async function own(parts: WorkplaceParts, data: OwnedData, entrance: Entr
           callFor,
           approvalsOf,
           servers: hub.desk,
-          onOffers,
           gateway: entrance.gateway === true,
           watchEvents: data.state.watch,
           ...(watching && { onPlans: watching.listen }),
@@ -212,7 +202,6 @@ export async function own(parts: WorkplaceParts, data: OwnedData, entrance: Entr
       // Whoever works on the data folder itself sees every question in it.
       approvals: counterOf(approvals, { name: FIRST_PRINCIPAL }),
       approvalsOf,
-      onOffers,
       close,
     };
   } catch (thrown) {

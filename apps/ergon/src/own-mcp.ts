@@ -1,6 +1,8 @@
-import type { CommitNews, ServerOffer, ToolRegistry } from "@ergon/core";
+import type { CommitNews, ToolRegistry } from "@ergon/core";
+import { changedOffers } from "./mcp/changed-offers.ts";
 import { changedResources } from "./mcp/changed-resources.ts";
 import type { HostParts } from "./mcp/compose-host.ts";
+import type { GatewayDeps } from "./mcp/gateway.ts";
 import type { McpHost } from "./mcp/mcp-host.ts";
 import type { McpWorkplace, Reach } from "./mcp/reach.ts";
 import { once } from "./once.ts";
@@ -10,7 +12,6 @@ export type OwnMcpParts = Pick<HostParts, "values" | "version" | "plans" | "ids"
     readonly registry: Pick<ToolRegistry, "onChange">;
     /** Whether what the hub's servers have is shown, too. */
     readonly gateway: boolean;
-    readonly onOffers: (listener: (offer: ServerOffer) => void) => () => void;
     readonly watchEvents: (listener: (news: readonly CommitNews[]) => void) => () => void;
     /** Where plans can change while the process runs. */
     readonly onPlans?: (listener: () => void) => () => void;
@@ -18,7 +19,7 @@ export type OwnMcpParts = Pick<HostParts, "values" | "version" | "plans" | "ids"
 
 /** MCP on a folder that is ours; loaded when it is first asked for. */
 export function ownMcp(given: OwnMcpParts): () => Promise<McpHost> {
-  const { gateway, registry, watchEvents, onPlans, onOffers, ...parts } = given;
+  const { gateway, registry, watchEvents, onPlans, ...parts } = given;
   return once(async () => {
     const [{ composeMcpHost }, { announcePlans, createMcpChanges }] = await Promise.all([
       import("./mcp/compose-host.ts"),
@@ -34,9 +35,15 @@ export function ownMcp(given: OwnMcpParts): () => Promise<McpHost> {
     onPlans?.(() => announcePlans(changes));
     const { logger } = parts;
     const reach: Reach = (_, work) => work(parts);
-    const onChange = (listener: () => void) => registry.onChange(listener);
+    const onChange: GatewayDeps["onChange"] = (listener) => {
+      registry.onChange(() => listener("tools"));
+      watchEvents((news) => {
+        const told = news.filter(({ types }) => types.includes("server-changed"));
+        told.flatMap(({ events }) => events().flatMap(changedOffers)).forEach(listener);
+      });
+    };
     const more = gateway
-      ? [(await import("./mcp/gateway.ts")).gatewaySurface({ reach, changes, logger, onChange, onOffers })]
+      ? [(await import("./mcp/gateway.ts")).gatewaySurface({ reach, changes, logger, onChange })]
       : [];
     return composeMcpHost({ ...parts, changes, reach, more });
   });

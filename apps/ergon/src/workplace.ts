@@ -8,7 +8,6 @@ import type {
   Logger,
   ProgressUpdate,
   RefinementLoops,
-  ServerOffer,
   ToolGate,
   ToolRegistry,
   ToolSummary,
@@ -45,8 +44,6 @@ export type Workplace = {
   readonly approvals: ApprovalCounter;
   /** The questions about a principal's calls, for its own client. */
   readonly approvalsOf: (owner: string) => ClientApprovals;
-  /** Tells when lists of servers' resources or prompts may be others; heard only where the servers are ours. */
-  readonly onOffers: (listener: (offer: ServerOffer) => void) => () => void;
   /** By somebody else, who is kept to what they may do. */
   readonly callFor: (call: CallTool) => Promise<CalledTool>;
   readonly close: () => Promise<void>;

@@ -1,9 +1,10 @@
 import { randomBytes } from "node:crypto";
-import { createIds, createSystemClock, type ServerOffer, usageError } from "@ergon/core";
+import { createIds, createSystemClock, usageError } from "@ergon/core";
 import { FIRST_PRINCIPAL, TokenName } from "@ergon/node";
 import type { CommandContext } from "../command-context.ts";
 import { EXIT, type ExitCode } from "../exit-codes.ts";
 import type { App } from "../app.ts";
+import { changedOffers } from "../mcp/changed-offers.ts";
 import { changedResources } from "../mcp/changed-resources.ts";
 import { announcePlans, createMcpChanges } from "../mcp/changes.ts";
 import { composeMcpHost } from "../mcp/compose-host.ts";
@@ -28,22 +29,15 @@ export async function serveMcp(
     const { settings, logger } = app;
     const plans = await app.plans();
     const ids = createIds({ clock: createSystemClock() });
-    const listeners = new Set<(offer: ServerOffer) => void>();
     const { promise: entered, resolve: haveEntered } = Promise.withResolvers<void>();
-    const { reach, enterSoon } = reachThroughOwner(app, ({ onOffers }) => {
-      onOffers((offer) => listeners.forEach((listener) => listener(offer)));
-      haveEntered();
-    });
+    const { reach, enterSoon } = reachThroughOwner(app, haveEntered);
     const follow = followThrough({ reach, entered, logger });
     const changes = createMcpChanges((announce) =>
       follow(owner, (event) => {
         for (const { uri } of changedResources([event])) announce(owner, uri);
       }),
     );
-    const more =
-      gateway === true
-        ? [await gatewayOf(app, follow, { reach, changes, onOffers: listeners.add.bind(listeners) })]
-        : [];
+    const more = gateway === true ? [await gatewayOf(app, follow, { reach, changes })] : [];
     const host = composeMcpHost({ values: settings.values, version, plans, ids, logger, reach, changes, more });
     enterSoon();
     const watching = watchPlans({ folders: settings.values.capabilities, plans, logger });
@@ -60,17 +54,14 @@ export async function serveMcp(
   }
 }
 
-async function gatewayOf(
-  app: App,
-  follow: Follow,
-  parts: Pick<GatewayDeps, "reach" | "changes" | "onOffers">,
-): Promise<McpSurface> {
+async function gatewayOf(app: App, follow: Follow, parts: Pick<GatewayDeps, "reach" | "changes">): Promise<McpSurface> {
   const [{ gatewaySurface }, { registry }] = await Promise.all([import("../mcp/gateway.ts"), app.capabilities()]);
-  const onChange = (listener: () => void): void => {
-    registry.onChange(listener);
+  const onChange: GatewayDeps["onChange"] = (listener) => {
+    registry.onChange(() => listener("tools"));
     // Where the servers are another process's, its events tell of them.
-    follow(FIRST_PRINCIPAL, ({ type }) => {
-      if (type === "tools-changed" || type === "server-changed") listener();
+    follow(FIRST_PRINCIPAL, (event) => {
+      if (event.type === "tools-changed" || event.type === "server-changed") listener("tools");
+      changedOffers(event).forEach(listener);
     });
   };
   return gatewaySurface({ ...parts, logger: app.logger, onChange });

@@ -14,3 +14,12 @@ describe("an event of changed tools", () => {
     expect(event?.data["removed"]).toHaveLength(MAX_NAMED);
   });
 });
+
+describe("an event of what a server has beside its tools", () => {
+  it("says of which server, and which list", () => {
+    const told: NewEvent[] = [];
+    const tell = (events: readonly NewEvent[]) => void told.push(...events);
+    hubEvents({ clock: createSystemClock(), tell })({ kind: "offers", serverId: "s", offer: "prompts" });
+    expect(told).toMatchObject([{ type: "server-changed", data: { serverId: "s", offer: "prompts" } }]);
+  });
+});

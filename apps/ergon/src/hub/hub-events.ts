@@ -21,8 +21,11 @@ export function hubEvents({
       tell([{ type: "tools-changed", at, data: { serverId, ...names, ...counts } }]);
       return;
     }
-    // Of use to whoever shows the lists, and to nobody else.
-    if (change.kind === "offers") return;
+    if (change.kind === "offers") {
+      const { serverId, offer } = change;
+      tell([{ type: "server-changed", at, data: { serverId, offer } }]);
+      return;
+    }
     const { id: serverId, name, state, toolCount, errors, nextTryAt } = change.status;
     const seen = `${state} ${String(toolCount)} ${errors.at(-1) ?? ""}`;
     if (told.get(serverId) === seen) return;

@@ -7,13 +7,11 @@ import {
   type Clock,
   type CostModel,
   type Disallow,
-  type HubChange,
   isoTime,
   type Logger,
   type MCPServerConfig,
   MCPClientManager,
   type NewEvent,
-  type ServerOffer,
   type ToolIdentity,
   type ToolRegistry,
   toErgonError,
@@ -36,7 +34,6 @@ import {
 import type { Asking } from "../asking.ts";
 import { createServersDesk } from "./servers-desk.ts";
 import { hubEvents } from "./hub-events.ts";
-import { offerChanges } from "./offer-changes.ts";
 import { wantedServer } from "./wanted-server.ts";
 
 /** How long somebody who asks for all tools waits for servers that have just begun to start. */
@@ -61,8 +58,6 @@ export type LiveHubParts = {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly tell: (events: readonly NewEvent[]) => void;
-  /** Told when lists of servers' resources or prompts may be others. */
-  readonly onOffers?: (offer: ServerOffer) => void;
   /** Told where to ask what calls usually cost. */
   readonly onLearned: (usualUnits: (toolId: string) => number | undefined) => void;
   /** Told what the configuration says of asking people. */
@@ -105,12 +100,7 @@ export async function openLiveHub(parts: LiveHubParts): Promise<LiveHub> {
     ...(parts.isKept ? { eras: openKnownEras(join(parts.dataFolder, "eras.json")) } : {}),
     ...lent,
   });
-  const tellEvents = hubEvents(parts);
-  const tellOffers = offerChanges((offer) => parts.onOffers?.(offer));
-  const onChange = (change: HubChange): void => {
-    tellEvents(change);
-    tellOffers(change);
-  };
+  const onChange = hubEvents(parts);
   const onInvoked = log.add;
   const manager = new MCPClientManager({ connector, registry, clock, logger: told, costs, onChange, onInvoked });
   let problems: ServersFile["problems"] = [];

@@ -11,16 +11,14 @@ export type GatewayDeps = {
   readonly reach: Reach;
   readonly changes: McpChanges;
   readonly logger: Logger;
-  /** Calls back when the tools may be others; absent where nobody tells. */
-  readonly onChange?: (listener: () => void) => unknown;
-  /** The same for what servers have beside their tools. */
-  readonly onOffers?: (listener: (offer: ServerOffer) => void) => unknown;
+  /** Calls back when one of the servers' lists may be another; absent where nobody tells. */
+  readonly onChange?: (listener: (list: "tools" | ServerOffer) => void) => unknown;
 };
 
 /** Many clients list tools once: servers that are starting are waited for this long. */
 const FIRST_LIST_MS = 5_000;
 
-export function gatewaySurface({ reach, changes, logger, onChange, onOffers }: GatewayDeps): McpSurface {
+export function gatewaySurface({ reach, changes, logger, onChange }: GatewayDeps): McpSurface {
   let shown: readonly McpTool[] = [];
   let seen = "[]";
   let looking: Promise<void> | undefined;
@@ -54,8 +52,10 @@ export function gatewaySurface({ reach, changes, logger, onChange, onOffers }: G
     changes.announce({ kind: "list", list: "tools" });
   }
 
-  onChange?.(() => void look());
-  onOffers?.((list) => changes.announce({ kind: "list", list }));
+  onChange?.((list) => {
+    if (list === "tools") void look();
+    else changes.announce({ kind: "list", list });
+  });
   return {
     ...gatewayReads({ reach, logger }),
     prepare: async () => {

@@ -15,12 +15,12 @@ export type OwnerReach = {
 };
 
 /** Many requests share one workplace; when its owner disappears, the first to notice enters anew for all. */
-export function reachThroughOwner(app: App, onEnter: (workplace: Workplace) => void = () => undefined): OwnerReach {
+export function reachThroughOwner(app: App, onEnter: () => void = () => undefined): OwnerReach {
   let entered: Promise<Workplace> | undefined;
   const enterNow = async (): Promise<Workplace> => {
     try {
       const workplace = await app.enter({ recover: true, stays: true });
-      onEnter(workplace);
+      onEnter();
       return workplace;
     } catch (thrown) {
       entered = undefined;
