@@ -58,13 +58,13 @@ export async function run(): Promise<Report> {
     const base = { enabled: true, trusted: true };
     await manager.initialize([
       { ...base, id: "pipe", name: "pipe", command: process.execPath, args: [file, "stdio", "2"] },
-      // Each has a process that is called once a round, as the bare client's is: one that is called more often stays warm.
+      // Each pair has two processes that are called for the first time in it: one that was called more often is faster.
       { ...base, id: "sent", name: "sent", command: process.execPath, args: [file, "stdio", "2"] },
       { ...base, id: "web", name: "web", url: http.url },
     ]);
     const stdio = () => new StdioClientTransport({ command: process.execPath, args: [file, "stdio", "2"] });
-    const deaf = await connected(clients, stdio(), {});
-    const pipe = await connected(clients, stdio());
+    const [deaf, heard] = [await connected(clients, stdio(), {}), await connected(clients, stdio())];
+    const [pipe, sent] = [await connected(clients, stdio()), await connected(clients, stdio())];
     const web = await connected(clients, new StreamableHTTPClientTransport(new URL(http.url)));
     const commit = committer(store);
     await commit();
@@ -75,7 +75,7 @@ export async function run(): Promise<Report> {
         contender("stdio: read, through the gate", caller(gate, "pipe_read")),
       ],
       once: [
-        contender("stdio: one durable commit, then the bare client", () => commit().then(() => pipe.callTool(read))),
+        contender("stdio: one durable commit, then the bare client", () => commit().then(() => sent.callTool(read))),
         contender("stdio: once, intent committed before", caller(gate, "sent_once", commit)),
       ],
       web: [
@@ -84,7 +84,7 @@ export async function run(): Promise<Report> {
       ],
       asked: [
         contender("stdio: bare client that cannot be asked", () => deaf.callTool(read)),
-        contender("stdio: bare client that can", () => pipe.callTool(read)),
+        contender("stdio: bare client that can", () => heard.callTool(read)),
       ],
     };
     for (const pair of Object.values(pairs)) await take(pair);
