@@ -79,7 +79,7 @@ const groups = [
   { name: "tools", test: /src[\\/]load-capabilities\.ts$/ },
   {
     name: "shared",
-    test: /src[\\/](call-tool|inspect-data|watch-plans|hub[\\/](hub|sub-agent)-tools|mcp[\\/](changed-resources|drained|follow-through|line-reader|plain-message)|tokens[\\/]token-book|schema[\\/](hub|mcp-loop|refinement|secret-field|session))\.ts$/,
+    test: /src[\\/](call-tool|inspect-data|watch-plans|hub[\\/](hub|sub-agent)-tools|mcp[\\/](changed-offers|changed-resources|drained|follow-through|line-reader|plain-message)|tokens[\\/]token-book|schema[\\/](hub|mcp-loop|refinement|secret-field|session))\.ts$/,
   },
   { name: "work", test: /src[\\/]enter-workplace\.ts$/ },
 ];
