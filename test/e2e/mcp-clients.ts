@@ -90,11 +90,7 @@ async function connectSecond(
   });
 }
 
-function connected(
-  client: Client | FirstClient,
-  changed: Set<string>,
-  subscribe: Connected["subscribe"],
-): Connected {
+function connected(client: Client | FirstClient, changed: Set<string>, subscribe: Connected["subscribe"]): Connected {
   return {
     subscribe,
     // Listed first: a client that knows the output schemas checks every answer against them.
