@@ -221,8 +221,9 @@ async function orRefused<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** The SDK asks its own schema about every call of a tool before a handler has it; once is enough. Its value is the raw one. */
 type CallParams = { readonly name: string; readonly arguments?: JsonObject };
+
+/** The SDK asks its own schema about every call of a tool before a handler has it; once is enough. What it hands on is raw. */
 const CALL_PARAMS: StandardSchemaV1<unknown, CallParams> = {
   "~standard": {
     version: 1,

@@ -43,13 +43,8 @@ export function createMemoryStateStore(options: { readonly logger?: Logger } = {
     apply: (batch) => {
       const before = events.length;
       const receipts = batch.map((rows) => attempt(() => applyCommit(rows)));
-      return {
-        receipts,
-        news: newsOf(
-          batch.filter((_, at) => !(receipts[at] instanceof Error)),
-          before,
-        ),
-      };
+      const taken = batch.filter((_, at) => !(receipts[at] instanceof Error));
+      return { receipts, news: newsOf(taken, before) };
     },
   });
 
