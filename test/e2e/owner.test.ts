@@ -196,9 +196,7 @@ describe("runs that begin at the same moment on a fresh folder", () => {
     hold(log, "before one");
     const short = begin("run", "chain", "--input", `{"ms": 0, "labels": ["short"]}`, "--json");
     await until("the first owns the folder", () => attempts("short").length > 0);
-    // Slow enough that the owner has gone before the last of them.
-    const slow = JSON.stringify({ ms: 300, labels: LABELS });
-    const long = begin("run", "chain", "--input", slow, "--json");
+    const long = begin("run", "chain", "--input", chain(), "--json");
     await until("it works for the second", () => attempts("one").length > 0);
     release(log, "before short");
     await leaving();

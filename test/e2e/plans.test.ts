@@ -534,13 +534,17 @@ describe("a value over 64 KiB", () => {
 describe("Ctrl-C during a run", () => {
   const labels = ["one", "two", "three"];
   const begin = (...args: readonly string[]) => {
-    // Slow enough that whoever is asked to stop has begun to before a step ends.
-    const input = JSON.stringify({ ms: 300, labels });
+    const input = JSON.stringify({ ms: 0, labels });
     const named = ["--data", join(folder.path, "data"), "--capabilities", WORK];
     const child = start(["run", "chain", "--input", input, ...named, ...args], options());
     child.stdin.end();
     return { child, ended: finish(child) };
   };
+  const leaving = (): Promise<void> =>
+    until(
+      "it has given up its place",
+      () => !readFileSync(join(folder.path, "data/server.json"), "utf8").includes("url"),
+    );
 
   it.each([
     ["SIGINT", 130],
@@ -552,10 +556,7 @@ describe("Ctrl-C during a run", () => {
       const { child, ended } = begin();
       await until("the second step is under way", () => readAttempts(folder.path).some(({ label }) => label === "two"));
       child.kill(signal);
-      await until(
-        "it has given up its place",
-        () => !readFileSync(join(folder.path, "data/server.json"), "utf8").includes("url"),
-      );
+      await leaving();
       release(folder.path, "before two");
       const { out, err, code } = await ended;
       expect({ code }, err).toEqual({ code: exit });
@@ -588,6 +589,7 @@ describe("Ctrl-C during a run", () => {
     const { child, ended } = begin("--json");
     await until("the second step is under way", () => readAttempts(folder.path).some(({ label }) => label === "two"));
     child.kill("SIGINT");
+    await leaving();
     release(folder.path, "before two");
     const { out, code } = await ended;
     expect(code).toBe(130);
@@ -602,10 +604,7 @@ describe("Ctrl-C during a run", () => {
     const { child, ended } = begin();
     await until("the second step is under way", () => readAttempts(folder.path).some(({ label }) => label === "two"));
     child.kill("SIGINT");
-    await until(
-      "it has given up its place",
-      () => !readFileSync(join(folder.path, "data/server.json"), "utf8").includes("url"),
-    );
+    await leaving();
     child.kill("SIGINT");
     expect((await ended).code).toBe(130);
     release(folder.path, "before two");

@@ -104,12 +104,14 @@ export async function own(parts: WorkplaceParts, data: OwnedData, entrance: Entr
     entrance.listen === undefined ? undefined : watchPlans({ folders: values.capabilities, plans, logger });
   const close = async (): Promise<void> => {
     try {
-      await data.retire().catch((thrown: unknown) => {
-        logger.warn({ error: toErgonError(thrown, "store_unavailable").toJSON() }, "server.json could not be changed.");
-      });
       approvals.stop();
       watching?.close();
       await supervisor.stop({ graceMs: DRAIN_MS });
+      // Whoever sees that we go may count on it that no further step of theirs begins here.
+      engine.drain();
+      await data.retire().catch((thrown: unknown) => {
+        logger.warn({ error: toErgonError(thrown, "store_unavailable").toJSON() }, "server.json could not be changed.");
+      });
       await server?.close({ graceMs: DRAIN_MS });
       await mind.stop();
       await subAgent.close();

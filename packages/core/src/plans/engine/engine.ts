@@ -42,7 +42,9 @@ export type EmbeddedEngine = Omit<Engine, "executePlan"> & {
   executePlan(request: StartRun): Promise<SessionCore>;
   /** Takes up every unfinished session; resolves when all of them have been. */
   readonly recover: () => Promise<{ readonly takenUp: number }>;
-  /** Begins nothing new, lets calls under way end within `graceMs`, leaves the rest for the next start. */
+  /** From now on calls under way may end, and with the last of them their sessions; no call begins, and no plan. */
+  readonly drain: () => void;
+  /** Drains, lets calls under way end within `graceMs`, leaves the rest for the next start. */
   readonly close: (options?: { readonly graceMs?: number }) => Promise<void>;
   readonly activeRuns: () => number;
   /** What the supervisor works with. */
@@ -54,7 +56,7 @@ export function createEngine(given: EngineDeps & { readonly plans: PlanLookup })
   const deps = { ...given, blobCache: createBlobCache(given), checkedPlans: createCheckedPlans(given) };
   const reader = createSessionReader(given);
   const settling = createSettling(given.clock);
-  const pool = createRunPool({ deps, record: reader.record, onCommit: settling.tell });
+  const pool = createRunPool({ deps, record: reader.record, onCommit: settling.tell, onLeft: settling.wake });
   let closing = false;
 
   return {
@@ -92,7 +94,7 @@ export function createEngine(given: EngineDeps & { readonly plans: PlanLookup })
             await deps.store.sync();
             return core;
           }
-          if (late || signal?.aborted === true || closing) return core;
+          if (late || signal?.aborted === true || (closing && !pool.has(sessionId))) return core;
           await change.promise;
         } finally {
           change.stop();
@@ -100,15 +102,21 @@ export function createEngine(given: EngineDeps & { readonly plans: PlanLookup })
       }
     },
     recover: pool.recover,
+    drain,
     close: async ({ graceMs = 0 } = {}) => {
-      closing = true;
+      drain();
       await pool.close(graceMs);
-      settling.wakeAll();
     },
     activeRuns: pool.size,
     corrections: createCorrections({ deps, pool }),
     settleApproval: createSettleApproval({ deps, pool }),
   };
+
+  function drain(): void {
+    closing = true;
+    pool.drain();
+    settling.wakeAll();
+  }
 
   /** Without a supervisor, nobody will see to what one of an earlier process had begun to see to. */
   function isLeftAlone({ status }: SessionCore): boolean {

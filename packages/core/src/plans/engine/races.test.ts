@@ -2,6 +2,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { callStep, createEngineWorld, planOf, type EngineWorld } from "../../../testing/engine/engine-world.ts";
 import { ErgonError } from "../../errors/ergon-error.ts";
 import { silentLogger } from "../../memory/logger.ts";
+import type { AgenticPlan } from "../../schema/plan.ts";
 import type { Effects } from "../../schema/tool.ts";
 import { createToolGate } from "../../tools/gate.ts";
 import { createEngine, type EmbeddedEngine } from "./engine.ts";
@@ -97,6 +98,69 @@ describe("closing", () => {
     await world.clock.sleep(20);
     expect(calls()).toBe(before);
     expect(second.activeRuns()).toBe(0);
+  });
+});
+
+describe("draining", () => {
+  const held = (id: string, next?: string) => callStep(id, "t::x", {}, next);
+  const say = { id: "say", type: "final_response", message: "said" } as const;
+
+  /** Runs the plan until so many calls are under way and hold, and drains the engine. */
+  async function drained(plan: AgenticPlan, holding = 1) {
+    world = createEngineWorld();
+    const engine = engineOn(world);
+    const { promise, resolve: release } = Promise.withResolvers<void>();
+    const { calls } = tool("idempotent", () => promise);
+    await engine.executePlan({ ...session, plan, create: true });
+    while (calls() < holding) await world.clock.sleep(5);
+    const settled = engine.settled(session);
+    engine.drain();
+    return { engine, settled, release };
+  }
+
+  it("lets a session end with its last call, and tells whoever waits for it", async () => {
+    const { engine, settled, release } = await drained(planOf("last", [held("a", "say"), say]));
+    release();
+    expect(await settled).toMatchObject({ status: "completed" });
+    expect(await engine.readSession(session)).toMatchObject({ context: { finalResponse: "said" } });
+  });
+
+  it("lets branches that end be joined", async () => {
+    const branches = [{ steps: [held("a")] }, { steps: [held("b")] }];
+    const steps = [{ id: "both", type: "parallel_branch", branches, nextStepId: "say" } as const, say];
+    const { settled, release } = await drained(planOf("join", steps), 2);
+    release();
+    expect(await settled).toMatchObject({ status: "completed" });
+  });
+
+  it("begins no further call, refuses plans, and does not keep those waiting who wait for what is left", async () => {
+    const plan = planOf("two", [held("a", "b"), callStep("b", "probe::echo")]);
+    const { engine, settled, release } = await drained(plan);
+    const another = engine.executePlan({ owner, sessionId: "another", plan: one, create: true });
+    await expect(another).rejects.toMatchObject({ code: "engine_stopping" });
+    release();
+    expect(await settled).toMatchObject({ status: "running" });
+    expect(engine.activeRuns()).toBe(0);
+    expect((await engine.readSession(session)).history).toMatchObject([{ toolId: "t::x" }]);
+    await engine.close();
+    const next = engineOn(world);
+    await next.recover();
+    expect(await next.settled(session)).toMatchObject({ status: "completed" });
+    expect((await next.readSession(session)).history).toMatchObject([{ toolId: "t::x" }, { toolId: "probe::echo" }]);
+  });
+
+  it("does not keep those waiting whose session sleeps", async () => {
+    world = createEngineWorld();
+    tool("idempotent", () => {
+      throw new Error("not yet");
+    });
+    const retry = { maxAttempts: 2, backoffMs: 600_000 };
+    const plan = planOf("p", [{ id: "a", type: "tool_call", toolId: "t::x", retry }]);
+    await world.engine.executePlan({ ...session, plan, create: true });
+    while (world.engine.activeRuns() > 0) await world.clock.sleep(5);
+    const settled = world.engine.settled(session);
+    world.engine.drain();
+    expect(await settled).toMatchObject({ status: "paused" });
   });
 });
 

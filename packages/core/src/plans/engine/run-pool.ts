@@ -24,6 +24,7 @@ export const PLAN_CACHE_SIZE = 256;
 
 export type RunPool = {
   readonly size: () => number;
+  readonly has: (sessionId: string) => boolean;
   /** Keeps a session for one starter: false when it has a run, or somebody is starting one. */
   readonly reserve: (sessionId: string) => boolean;
   readonly unreserve: (sessionId: string) => void;
@@ -36,6 +37,7 @@ export type RunPool = {
   readonly drop: (run: Run) => void;
   readonly compiled: (hash: string, plan: AgenticPlan) => CompiledPlan;
   readonly recover: () => Promise<{ readonly takenUp: number }>;
+  readonly drain: () => void;
   readonly close: (graceMs: number) => Promise<void>;
 };
 
@@ -43,9 +45,11 @@ export type RunPoolParts = {
   readonly deps: EngineDeps & { readonly blobCache: BlobCache };
   readonly record: (session: SessionRef) => Promise<SessionRecord>;
   readonly onCommit: (core: SessionCore) => void;
+  /** While draining: nothing more happens to the session here. */
+  readonly onLeft: (sessionId: string) => void;
 };
 
-export function createRunPool({ deps: given, record, onCommit }: RunPoolParts): RunPool {
+export function createRunPool({ deps: given, record, onCommit, onLeft }: RunPoolParts): RunPool {
   const stopping = new AbortController();
   const deps = { ...given, stopping: stopping.signal };
   const runs = new Map<string, Run>();
@@ -57,6 +61,7 @@ export function createRunPool({ deps: given, record, onCommit }: RunPoolParts): 
 
   return {
     size: () => runs.size,
+    has: (sessionId) => runs.has(sessionId),
     reserve,
     unreserve: (sessionId) => {
       starting.delete(sessionId);
@@ -67,6 +72,7 @@ export function createRunPool({ deps: given, record, onCommit }: RunPoolParts): 
     drop,
     compiled,
     recover,
+    drain,
     close,
   };
 
@@ -125,6 +131,7 @@ export function createRunPool({ deps: given, record, onCommit }: RunPoolParts): 
   function drop(run: Run): void {
     if (runs.get(run.state.sessionId) === run) runs.delete(run.state.sessionId);
     run.abandon();
+    if (closing) onLeft(run.state.sessionId);
   }
 
   /** Sleepers hold a timer, not a run. */
@@ -215,12 +222,16 @@ export function createRunPool({ deps: given, record, onCommit }: RunPoolParts): 
     return found;
   }
 
-  async function close(graceMs: number): Promise<void> {
+  function drain(): void {
     closing = true;
     for (const stop of wakes.values()) stop();
+    for (const run of runs.values()) run.drain();
+  }
+
+  async function close(graceMs: number): Promise<void> {
+    drain();
     await Promise.allSettled(opening.values());
     const open = [...runs.values()];
-    for (const run of open) run.drain();
     const grace = new AbortController();
     const resting = Promise.all(open.map((run) => run.rested())).finally(() => grace.abort());
     await Promise.race([resting, deps.clock.sleep(graceMs, grace.signal)]);
