@@ -42,7 +42,7 @@ export type LongRun = {
   readonly reached: number;
   /** Of the whole run, its start and its end included. */
   readonly msPerStep: number;
-  /** Of the thousand steps after the hundredth, and of the last thousand; NaN for runs that have no such stretches. */
+  /** Of the first and of the second half of the steps after the hundredth; NaN for runs that have none. */
   readonly earlyMs: number;
   readonly lateMs: number;
 };

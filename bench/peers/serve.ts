@@ -1,7 +1,7 @@
 // The process that a contender lives in: opens it and does what the bench asks, over the parent's channel.
 import type { Answer, LongRun, OpenContender, Task } from "./contender.ts";
 
-const WINDOW = 1_000;
+/** Where the first half of a run begins: what starting it costs is over by then. */
 const EARLY_FROM = 100;
 
 const [file = "", folder = ""] = process.argv.slice(2);
@@ -66,16 +66,17 @@ async function long(planSteps: number, limitMs: number): Promise<LongRun> {
   clearTimeout(timer);
   times = undefined;
   const reached = own.length;
+  const middle = Math.floor((EARLY_FROM + reached) / 2);
   return {
     reached,
     msPerStep: ms / reached,
-    earlyMs: stretch(own, EARLY_FROM),
-    lateMs: stretch(own, reached - WINDOW - 1),
+    earlyMs: stretch(own, EARLY_FROM, middle),
+    lateMs: stretch(own, middle, reached - 1),
   };
 }
 
-/** Milliseconds a step, over the window that begins after step `from`. */
-function stretch(at: readonly number[], from: number): number {
-  const [first, last] = [at[from], at[from + WINDOW]];
-  return first === undefined || last === undefined ? Number.NaN : (last - first) / WINDOW;
+/** Milliseconds a step, between the ends of two of them. */
+function stretch(at: readonly number[], from: number, to: number): number {
+  const [first, last] = [at[from], at[to]];
+  return first === undefined || last === undefined || to <= from ? Number.NaN : (last - first) / (to - from);
 }

@@ -44,13 +44,19 @@ describe("plans that were checked", () => {
       expect(() => check(plans, odd)).toThrow(/A plan is JSON/);
   });
 
-  it("are remembered up to their number and length", () => {
+  it("are remembered up to their number", () => {
     const { plans } = open();
     const first = check(plans, planOf("p0"));
     for (let n = 1; n < MAX_CHECKED_PLANS; n += 1) check(plans, planOf(`p${String(n)}`));
     expect(check(plans, planOf("p0")).checked).toBe(first.checked);
+    const second = check(plans, planOf("p1"));
     check(plans, planOf("one-more"));
+    expect(check(plans, planOf("p1")).checked).toBe(second.checked);
     expect(check(plans, planOf("p0")).checked).not.toBe(first.checked);
+  });
+
+  it("are remembered up to the length of all of them together", () => {
+    const { plans } = open();
     const longest = MAX_CHECKED_CHARS - JSON.stringify(planOf("a", "")).length;
     for (const [length, isSame] of [
       [longest, true],
@@ -59,6 +65,11 @@ describe("plans that were checked", () => {
       const long = planOf("a", "x".repeat(length));
       expect(check(plans, long).checked === check(plans, long).checked).toBe(isSame);
     }
+    const half = (name: string) => planOf(name, "x".repeat(longest / 2));
+    const older = check(plans, half("b")).checked;
+    const newer = check(plans, half("c")).checked;
+    expect(check(plans, half("c")).checked).toBe(newer);
+    expect(check(plans, half("b")).checked).not.toBe(older);
   });
 });
 

@@ -9,9 +9,9 @@ import { createProblems } from "../preflight/problems.ts";
 import { validatePlan } from "../validate-plan.ts";
 import type { ToolSource } from "./engine-deps.ts";
 
-/** Plans that passed preflight and are run again are not checked again, up to so many and so long ones. */
+/** Plans that passed preflight and are run again are not checked again: the newest, up to so many and so much text. */
 export const MAX_CHECKED_PLANS = 64;
-export const MAX_CHECKED_CHARS = 256 * 1024;
+export const MAX_CHECKED_CHARS = 4 * 1024 * 1024;
 
 type CheckedPlan = {
   readonly plan: AgenticPlan;
@@ -33,6 +33,7 @@ type Known = CheckedPlan & { readonly role: string | undefined; readonly tools: 
 
 export function createCheckedPlans({ registry }: { readonly registry: ToolSource }): CheckedPlans {
   const known = new Map<string, Known>();
+  let chars = 0;
 
   /** What preflight found holds while the same text meets the same tools in the same role; the input is always new. */
   function remembered(text: string, role: string | undefined): Known | undefined {
@@ -43,9 +44,18 @@ export function createCheckedPlans({ registry }: { readonly registry: ToolSource
   function remember(text: string, checked: CheckedPlan, role: string | undefined): Known {
     const entry = { ...checked, role, tools: registry.list() };
     if (text === "" || text.length > MAX_CHECKED_CHARS) return entry;
-    if (known.size >= MAX_CHECKED_PLANS) known.clear();
+    forget(text);
+    for (const oldest of known.keys()) {
+      if (known.size < MAX_CHECKED_PLANS && chars + text.length <= MAX_CHECKED_CHARS) break;
+      forget(oldest);
+    }
     known.set(text, entry);
+    chars += text.length;
     return entry;
+  }
+
+  function forget(text: string): void {
+    if (known.delete(text)) chars -= text.length;
   }
 
   return {
