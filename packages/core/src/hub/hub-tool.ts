@@ -68,10 +68,16 @@ export function hubTool(name: string, listed: ListedTool, source: HubToolSource)
   const called = { name, listed, source, effects };
   const priced: { tool?: Tool } = {};
   const invoke: HubTool["invoke"] = async (args, run) => {
-    if (source.onInvoked === undefined) return callServer(called, args, run);
     const over = watched(called, priced, { args, run });
+    const request = requestOf(called, args, run);
     try {
-      const result = await callServer(called, args, run);
+      let answer: McpResult;
+      try {
+        answer = await source.call(request);
+      } catch (thrown) {
+        answer = await again(called, request, thrown);
+      }
+      const result = outputOf(name, answer);
       over({ result });
       return result;
     } catch (thrown) {
@@ -160,9 +166,8 @@ type Called = {
   readonly effects: Effects;
 };
 
-async function callServer(called: Called, args: ToolArgs, run: HubRun): Promise<unknown> {
-  const { name, listed, source, effects } = called;
-  const request: McpCall = {
+function requestOf({ listed, source }: Called, args: ToolArgs, run: HubRun): McpCall {
+  return {
     name: listed.name,
     args,
     signal: run.signal,
@@ -170,18 +175,17 @@ async function callServer(called: Called, args: ToolArgs, run: HubRun): Promise<
     ...(run.answers === undefined ? {} : { answers: run.answers }),
     ...(source.config.timeoutMs === undefined ? {} : { timeoutMs: source.config.timeoutMs }),
   };
-  try {
-    return outputOf(name, await source.call(request));
-  } catch (thrown) {
-    if (!isErgonError(thrown) || thrown.code !== "answer_lost" || run.signal.aborted) throw thrown;
-    if (effects === "once") {
-      const message = `${thrown.message} "${name}" may have taken effect.`;
-      throw gateError("outcome_unknown", message, { cause: thrown, details: { toolId: name } });
-    }
-    // Repeating does no harm, and most connections come back.
-    if (!(await source.back())) throw thrown;
-    return outputOf(name, await source.call(request));
+}
+
+/** Makes a call again whose answer was lost, where repeating does no harm: most connections come back. */
+async function again({ name, source, effects }: Called, request: McpCall, thrown: unknown): Promise<McpResult> {
+  if (!isErgonError(thrown) || thrown.code !== "answer_lost" || request.signal?.aborted === true) throw thrown;
+  if (effects === "once") {
+    const message = `${thrown.message} "${name}" may have taken effect.`;
+    throw gateError("outcome_unknown", message, { cause: thrown, details: { toolId: name } });
   }
+  if (!(await source.back())) throw thrown;
+  return source.call(request);
 }
 
 /** Structured content where there is some, a lone text as text, and anything else as the blocks that came. */

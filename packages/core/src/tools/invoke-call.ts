@@ -166,8 +166,8 @@ export function createInvoke(deps: InvokeDeps): (call: AllowedCall, options: Inv
   }
 }
 
-/** Async, so that what the tool throws at once, or a strange thenable, ends as a rejection like any other. */
-async function start(body: ToolBody, args: ToolArgs, options: InvokeOptions, run: ToolRun): Promise<unknown> {
+/** What the tool throws at once, or a strange thenable, ends as a rejection like any other. */
+function start(body: ToolBody, args: ToolArgs, options: InvokeOptions, run: ToolRun): Promise<unknown> {
   const invocation = {
     args,
     get context() {
@@ -175,7 +175,11 @@ async function start(body: ToolBody, args: ToolArgs, options: InvokeOptions, run
     },
     infrastructure: options.infrastructure ?? NO_INFRASTRUCTURE,
   };
-  return await body.run(invocation, run);
+  try {
+    return Promise.resolve(body.run(invocation, run));
+  } catch (thrown) {
+    return Promise.reject(thrown);
+  }
 }
 
 /** The tool's own copy: what it does to its args is not what the journal will say it got. */

@@ -223,12 +223,14 @@ async function greet(
   // What the SDK's own does beside asking is about such headers, and about output schemas, which are the gate's.
   const mirrors = options.address.kind === "url" && spoken === "modern";
   const changed = new Set<string>();
-  const callTool: ServerLink["callTool"] = async (params, given, inHeaders) => {
-    if (mirrors && (inHeaders || changed.has(params.name))) return client.callTool(params, given);
+  const asked: ServerLink["callTool"] = (params, given) =>
+    client.request({ method: "tools/call", params }, schema, given);
+  const mirrored: ServerLink["callTool"] = async (params, given, inHeaders) => {
+    if (inHeaders || changed.has(params.name)) return client.callTool(params, given);
     try {
-      return await client.request({ method: "tools/call", params }, schema, given);
+      return await asked(params, given, inHeaders);
     } catch (thrown) {
-      const isRefused = mirrors && thrown instanceof sdk.ProtocolError && thrown.code === HEADERS_MISSING;
+      const isRefused = thrown instanceof sdk.ProtocolError && thrown.code === HEADERS_MISSING;
       if (!isRefused) throw thrown;
       // Its schema is another one by now, and nothing was done.
       await client.listTools(undefined, { signal, timeout: timeoutMs, cacheMode: "refresh" });
@@ -237,6 +239,7 @@ async function greet(
     }
   };
   const version = client.getServerVersion()?.version;
+  const callTool = mirrors ? mirrored : asked;
   return { client, callTool, era: spoken, version, closed, close: () => client.close() };
 }
 

@@ -19,7 +19,6 @@ import {
   showHidden,
   type GivenAnswer,
   type Json,
-  type McpResult,
   type Question,
 } from "@ergon/core";
 import { checkWebAddress } from "./auth/web-address.ts";
@@ -27,7 +26,10 @@ import { checkWebAddress } from "./auth/web-address.ts";
 export type Elicit = (request: ElicitRequest["params"], signal: AbortSignal) => Promise<ElicitResult>;
 
 export type Questions = {
-  readonly during: (answers: Answers, call: () => Promise<McpResult>) => Promise<McpResult>;
+  readonly during: <R extends { readonly isError?: boolean | undefined }>(
+    answers: Answers,
+    call: () => Promise<R>,
+  ) => Promise<R>;
   readonly elicit: Elicit;
 };
 
@@ -56,7 +58,7 @@ export function createQuestions({ serverId, note, present }: QuestionsDeps): Que
         // Where nobody could answer, it does not matter which call a question belongs to.
         const isHeard = answers !== undefined || present !== undefined;
         const result = isHeard ? await current.run(asking, call) : await call();
-        if (asking.asked !== undefined && result.isError) throw inputRequired(asking.asked);
+        if (asking.asked !== undefined && result.isError === true) throw inputRequired(asking.asked);
         return result;
       } catch (thrown) {
         const question = asking.asked ?? addressIn(thrown);

@@ -6,7 +6,7 @@
  * L2  Texts in, text out, both bounded; so many times for one call. Nothing else of the conversation goes along.
  * L3  What opens doors is hidden from the model, too.
  */
-import { type ChatModel, hubError, type McpResult } from "@ergon/core";
+import { type ChatModel, hubError } from "@ergon/core";
 
 export type Sample = (request: SampleRequest, signal: AbortSignal) => Promise<SampleResult>;
 
@@ -27,7 +27,7 @@ type SampleResult = {
 };
 
 export type Sampling = {
-  readonly during: (call: () => Promise<McpResult>) => Promise<McpResult>;
+  readonly during: <R>(call: () => Promise<R>) => Promise<R>;
   readonly sample: Sample;
 };
 

@@ -299,22 +299,20 @@ export function createServerConnection(deps: ServerConnectionDeps): McpConnectio
 
   async function send({ callTool }: ServerLink, request: Request): Promise<McpResult> {
     const { name, args, signal, timeoutMs, answers, onProgress } = request;
+    const params = { name, arguments: { ...args } };
+    const options: RequestOptions = {
+      timeout: timeoutMs ?? deps.timeoutMs ?? CALL_TIMEOUT_MS,
+      maxTotalTimeout: MAX_CALL_MS,
+      resetTimeoutOnProgress: true,
+      ...(signal === undefined ? {} : { signal }),
+      ...(onProgress === undefined
+        ? {}
+        : { onprogress: (progress) => onProgress(deps.redactValue(progressUpdate(progress))) }),
+    };
+    const call = () => callTool(params, options, inHeaders.has(name));
     try {
-      const call = async (): Promise<McpResult> => {
-        const params = { name, arguments: { ...args } };
-        const options: RequestOptions = {
-          timeout: timeoutMs ?? deps.timeoutMs ?? CALL_TIMEOUT_MS,
-          maxTotalTimeout: MAX_CALL_MS,
-          resetTimeoutOnProgress: true,
-          ...(signal === undefined ? {} : { signal }),
-          ...(onProgress === undefined
-            ? {}
-            : { onprogress: (progress) => onProgress(deps.redactValue(progressUpdate(progress))) }),
-        };
-        const result = await callTool(params, options, inHeaders.has(name));
-        return deps.redactValue({ ...result, isError: result.isError === true });
-      };
-      return await questions.during(answers, sampling === undefined ? call : () => sampling.during(call));
+      const result = await questions.during(answers, sampling === undefined ? call : () => sampling.during(call));
+      return deps.redactValue({ ...result, isError: result.isError === true });
     } catch (thrown) {
       if (signal?.aborted === true) throw thrown;
       throw await callFailure(thrown, { serverId, redact: deps.redact });
