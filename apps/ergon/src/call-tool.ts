@@ -39,6 +39,7 @@ export function createToolCalls(deps: ToolCallDeps): (request: CallTool) => Prom
       owner,
       sessionId,
       create: true,
+      isAwaited: true,
       plan: planOf(toolId, args),
       input: args,
       ...(session === undefined ? {} : { context: session.context }),

@@ -107,7 +107,7 @@ export async function own(parts: WorkplaceParts, data: OwnedData, entrance: Entr
       approvals.stop();
       watching?.close();
       await supervisor.stop({ graceMs: DRAIN_MS });
-      // Whoever sees that we go may count on it that no further step of theirs begins here.
+      // Before others are told that we go: what they take over then is not taken a step further here.
       engine.drain();
       await data.retire().catch((thrown: unknown) => {
         logger.warn({ error: toErgonError(thrown, "store_unavailable").toJSON() }, "server.json could not be changed.");

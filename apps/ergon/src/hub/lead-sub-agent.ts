@@ -202,7 +202,7 @@ function deskFor({ values, servers, environment, engine, approvals, clock }: Lea
       const sessionId = sessionOf(requestId);
       const input = { serverId, about };
       const core = await engine
-        .executePlan({ owner, sessionId, create: true, plan: ENABLE_PLAN, input })
+        .executePlan({ owner, sessionId, create: true, isAwaited: true, plan: ENABLE_PLAN, input })
         .then(() => engine.settled({ owner, sessionId }))
         .catch(async (thrown: unknown) => {
           // Asked before, by a process that died since.

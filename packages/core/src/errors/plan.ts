@@ -29,6 +29,11 @@ export function planError(code: PlanErrorCode, message: string, options?: ErrorO
   return new ErgonError(code, message, options);
 }
 
+/** Whatever it was asked, the engine begins nothing any more. */
+export function engineStopping(): ErgonError<PlanErrorCode> {
+  return planError("engine_stopping", "Ergon is shutting down; try again in a moment.", { retryable: true });
+}
+
 /** More than these are not named where nothing is near what was asked for. */
 export const MAX_PLANS_NAMED = 10;
 

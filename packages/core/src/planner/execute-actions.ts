@@ -34,7 +34,7 @@ export async function executeActions(parts: {
   const { place, owner, sessionId, mode, context, compiled, trace, signal } = parts;
   const { engine, store } = place;
   const started = await engine
-    .executePlan({ owner, sessionId, plan: compiled.plan, create: true, mode, context })
+    .executePlan({ owner, sessionId, plan: compiled.plan, create: true, mode, context, isAwaited: true })
     .catch((thrown: unknown) => {
       throw argumentsRefused(thrown, compiled) ?? thrown;
     });

@@ -166,8 +166,8 @@ export function createInvoke(deps: InvokeDeps): (call: AllowedCall, options: Inv
   }
 }
 
-/** What the tool throws at once, or a strange thenable, ends as a rejection like any other. */
-function start(body: ToolBody, args: ToolArgs, options: InvokeOptions, run: ToolRun): Promise<unknown> {
+/** Async, so that what the tool throws at once, or a strange thenable, ends as a rejection like any other. */
+async function start(body: ToolBody, args: ToolArgs, options: InvokeOptions, run: ToolRun): Promise<unknown> {
   const invocation = {
     args,
     get context() {
@@ -175,11 +175,7 @@ function start(body: ToolBody, args: ToolArgs, options: InvokeOptions, run: Tool
     },
     infrastructure: options.infrastructure ?? NO_INFRASTRUCTURE,
   };
-  try {
-    return Promise.resolve(body.run(invocation, run));
-  } catch (thrown) {
-    return Promise.reject(thrown);
-  }
+  return await body.run(invocation, run);
 }
 
 /** The tool's own copy: what it does to its args is not what the journal will say it got. */

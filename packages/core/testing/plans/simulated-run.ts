@@ -39,9 +39,10 @@ export type Simulation = {
   readonly seed: number;
   /**
    * `process`: dies around every commit, once before it is written, so that what was done is forgotten, and once right
-   * after. `power`: after some commits, and then all that were not synced are forgotten.
+   * after. `power`: after some commits, and then all that were not synced are forgotten. `drain`: it is asked to go now and
+   * then, and lets calls under way end, all or some of them, but begins none.
    */
-  readonly crashes: "none" | "process" | "power";
+  readonly crashes: "none" | "process" | "power" | "drain";
   /** Every call that is not pure waits for a person's yes; the process may also die between the yes and the session. */
   readonly approvals?: boolean;
   /** The store takes commits when it likes to, so that runs are ahead of it. Such a world must answer by position alone. */
@@ -110,7 +111,9 @@ const MOVES_PER_TAKE = 6;
 /** One in so many commits is the last before the power goes; ever fewer, for what is never synced begins from afar. */
 const COMMITS_PER_POWER_LOSS = 4;
 /** Turns of the event loop after which everything has happened that needs nothing from outside. */
-const QUIET_TURNS = { none: 1, process: 1, power: 4 } as const;
+const QUIET_TURNS = { none: 1, process: 1, power: 4, drain: 4 } as const;
+/** One in so many moves of a process is the one before it is asked to go; ever fewer. */
+const MOVES_PER_DRAIN = 3;
 
 export async function simulate(simulation: Simulation): Promise<SimulatedRun> {
   const { plan, world } = simulation;
@@ -167,7 +170,8 @@ export async function simulate(simulation: Simulation): Promise<SimulatedRun> {
     if (simulation.crashes === "power") store = await disk.restart();
     const fateOf = (commit: Commit): Fate => {
       if ((commit.journal ?? []).filter(({ kind }) => kind === "finish").length > 1) gathered++;
-      if (simulation.crashes === "none" || commit.session === undefined) return "written";
+      if (simulation.crashes === "none" || simulation.crashes === "drain") return "written";
+      if (commit.session === undefined) return "written";
       if (simulation.crashes === "power" && choice.below(COMMITS_PER_POWER_LOSS + 2 * crashes) > 0) return "written";
       dead = true;
       return crashes++ % 2 === 0 && simulation.crashes === "process" ? "lost" : "written-and-dead";
@@ -214,6 +218,15 @@ export async function simulate(simulation: Simulation): Promise<SimulatedRun> {
       for (let turn = 0; turn < QUIET_TURNS[simulation.crashes]; turn++) await quiet();
       if (isDead()) return undefined;
       if (failure !== undefined) throw failure.thrown;
+      if (
+        simulation.crashes === "drain" &&
+        asked === 0 &&
+        choice.below(MOVES_PER_DRAIN + Math.floor(crashes / 4)) === 0
+      ) {
+        crashes++;
+        await go(engine, sessionId);
+        return undefined;
+      }
       if (toTake.length > 0 && (under.length === 0 || choice.below(MOVES_PER_TAKE) === 0)) {
         toTake.shift()?.();
         continue;
@@ -239,11 +252,36 @@ export async function simulate(simulation: Simulation): Promise<SimulatedRun> {
     throw new Error("The run makes no end of moves.");
   }
 
+  /** Drains and closes the engine; calls under way may end before. */
+  async function go(engine: EmbeddedEngine, sessionId: string): Promise<void> {
+    const settle = async (): Promise<void> => {
+      for (let turn = 0; turn < QUIET_TURNS.drain; turn++) await quiet();
+    };
+    const callsMade = (): number => [...calls.values()].reduce((sum, { count }) => sum + count, 0);
+    const before = callsMade();
+    engine.drain();
+    for (let toEnd = choice.below(under.length + 1); toEnd > 0; toEnd--) {
+      const frames = ((await store.readSession(sessionId))?.frames ?? null) as unknown as Cursor | null;
+      const next = under.splice(choice.below(under.length), 1)[0];
+      next?.end(await answerCall(next, frames, sessionId));
+      await settle();
+    }
+    await settle();
+    if (callsMade() !== before) throw new Error("A call began while the engine drained.");
+    if (under.length === 0 && engine.activeRuns() > 0) throw new Error("A run stays that has nothing under way.");
+    const closed = engine.close();
+    await settle();
+    clock.jump();
+    await closed;
+    await settle();
+  }
+
   async function approve(engine: EmbeddedEngine, approvalId: string, die: () => void): Promise<void> {
     if (acknowledged.has(approvalId))
       throw new Error(`The answer to ${approvalId} was acknowledged and then forgotten.`);
     const approval = await desk.decide({ name: "a person" }, approvalId, { decision: "approve" });
-    if (simulation.crashes !== "none" && choice.below(ANSWERS_PER_DEATH) === 0) {
+    const isMortal = simulation.crashes === "process" || simulation.crashes === "power";
+    if (isMortal && choice.below(ANSWERS_PER_DEATH) === 0) {
       crashes++;
       return die();
     }

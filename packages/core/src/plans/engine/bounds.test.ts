@@ -209,12 +209,7 @@ describe("the engine's bounds", () => {
   it("keeps so many compiled plans, the newest ones", () => {
     world = createEngineWorld();
     const deps = { ...world, logger: silentLogger, blobCache: createBlobCache(world) };
-    const pool = createRunPool({
-      deps,
-      record: () => Promise.reject(new Error("unused")),
-      onCommit: () => undefined,
-      onLeft: () => undefined,
-    });
+    const pool = createRunPool({ deps, record: () => Promise.reject(new Error("unused")), onCommit: () => undefined });
     const plan = planOf("p", [callStep("a", "probe::echo")]);
     const first = pool.compiled("0", plan);
     for (let n = 1; n < PLAN_CACHE_SIZE; n++) pool.compiled(String(n), plan);

@@ -42,6 +42,8 @@ export type StartRun = ExecutePlan & {
   readonly conversationId?: string;
   /** Put into the session's context in the commit that starts the run. */
   readonly context?: JsonObject;
+  /** Whoever starts it waits here for its end: it goes on while the engine drains. */
+  readonly isAwaited?: boolean;
 };
 
 /** The plans that can be run by name. */

@@ -6,7 +6,7 @@
  */
 import { accessError } from "../../errors/access.ts";
 import { toErgonError } from "../../errors/ergon-error.ts";
-import { planError } from "../../errors/plan.ts";
+import { engineStopping, planError } from "../../errors/plan.ts";
 import { storeError } from "../../errors/store.ts";
 import { usageError } from "../../errors/usage.ts";
 import { isoTime } from "../../ports/clock.ts";
@@ -42,9 +42,12 @@ export type EmbeddedEngine = Omit<Engine, "executePlan"> & {
   executePlan(request: StartRun): Promise<SessionCore>;
   /** Takes up every unfinished session; resolves when all of them have been. */
   readonly recover: () => Promise<{ readonly takenUp: number }>;
-  /** From now on calls under way may end, and with the last of them their sessions; no call begins, and no plan. */
+  /**
+   * Runs under way begin no further step, unless somebody awaits them here. What is asked of the engine from now on it
+   * still does: those who use it are told to end after this, and before `close`.
+   */
   readonly drain: () => void;
-  /** Drains, lets calls under way end within `graceMs`, leaves the rest for the next start. */
+  /** Begins nothing new, lets calls under way end within `graceMs`, leaves the rest for the next start. */
   readonly close: (options?: { readonly graceMs?: number }) => Promise<void>;
   readonly activeRuns: () => number;
   /** What the supervisor works with. */
@@ -56,7 +59,8 @@ export function createEngine(given: EngineDeps & { readonly plans: PlanLookup })
   const deps = { ...given, blobCache: createBlobCache(given), checkedPlans: createCheckedPlans(given) };
   const reader = createSessionReader(given);
   const settling = createSettling(given.clock);
-  const pool = createRunPool({ deps, record: reader.record, onCommit: settling.tell, onLeft: settling.wake });
+  const pool = createRunPool({ deps, record: reader.record, onCommit: settling.tell });
+  let draining = false;
   let closing = false;
 
   return {
@@ -94,7 +98,7 @@ export function createEngine(given: EngineDeps & { readonly plans: PlanLookup })
             await deps.store.sync();
             return core;
           }
-          if (late || signal?.aborted === true || (closing && !pool.has(sessionId))) return core;
+          if (late || signal?.aborted === true || closing) return core;
           await change.promise;
         } finally {
           change.stop();
@@ -102,21 +106,19 @@ export function createEngine(given: EngineDeps & { readonly plans: PlanLookup })
       }
     },
     recover: pool.recover,
-    drain,
+    drain: () => {
+      draining = true;
+      pool.drain();
+    },
     close: async ({ graceMs = 0 } = {}) => {
-      drain();
+      closing = true;
       await pool.close(graceMs);
+      settling.wakeAll();
     },
     activeRuns: pool.size,
     corrections: createCorrections({ deps, pool }),
     settleApproval: createSettleApproval({ deps, pool }),
   };
-
-  function drain(): void {
-    closing = true;
-    pool.drain();
-    settling.wakeAll();
-  }
 
   /** Without a supervisor, nobody will see to what one of an earlier process had begun to see to. */
   function isLeftAlone({ status }: SessionCore): boolean {
@@ -175,6 +177,7 @@ export function createEngine(given: EngineDeps & { readonly plans: PlanLookup })
     });
     if (told !== undefined) return told;
     if (heard) return (await reader.record({ owner, sessionId })).core;
+    if (draining) throw engineStopping();
     throw planError("wait_not_open", `The wait of session ${sessionId} has just been answered.`);
   }
 
@@ -214,6 +217,7 @@ export function createEngine(given: EngineDeps & { readonly plans: PlanLookup })
       const record = await reader.record({ owner, sessionId });
       if (record.frames === null) return cancelUnstarted(record);
       const run = await pool.take({ owner, sessionId }).catch((thrown: unknown) => {
+        if (closing) throw thrown;
         // What it needs to go on is lost; to end it, nothing is needed.
         deps.logger.warn(
           { sessionId, error: toErgonError(thrown, "session_broken").toJSON() },
@@ -272,8 +276,7 @@ export function createEngine(given: EngineDeps & { readonly plans: PlanLookup })
   }
 
   function refuseWhenClosing(): void {
-    if (closing)
-      throw planError("engine_stopping", "Ergon is shutting down; try again in a moment.", { retryable: true });
+    if (closing) throw engineStopping();
   }
 }
 

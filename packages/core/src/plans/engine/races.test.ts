@@ -102,65 +102,71 @@ describe("closing", () => {
 });
 
 describe("draining", () => {
-  const held = (id: string, next?: string) => callStep(id, "t::x", {}, next);
-  const say = { id: "say", type: "final_response", message: "said" } as const;
+  const two = planOf("two", [callStep("a", "t::x", {}, "b"), callStep("b", "probe::echo")]);
 
-  /** Runs the plan until so many calls are under way and hold, and drains the engine. */
-  async function drained(plan: AgenticPlan, holding = 1) {
+  /** Runs a plan of two calls until the first is under way, drains the engine, and lets the call end. */
+  async function drained(plan: AgenticPlan, how: { readonly isAwaited?: boolean } = {}) {
     world = createEngineWorld();
     const engine = engineOn(world);
     const { promise, resolve: release } = Promise.withResolvers<void>();
     const { calls } = tool("idempotent", () => promise);
-    await engine.executePlan({ ...session, plan, create: true });
-    while (calls() < holding) await world.clock.sleep(5);
-    const settled = engine.settled(session);
+    await engine.executePlan({ ...session, plan, create: true, ...how });
+    while (calls() === 0) await world.clock.sleep(5);
     engine.drain();
-    return { engine, settled, release };
+    return { engine, release, history: async () => (await engine.readSession(session)).history };
   }
 
-  it("lets a session end with its last call, and tells whoever waits for it", async () => {
-    const { engine, settled, release } = await drained(planOf("last", [held("a", "say"), say]));
+  it("lets calls under way end, and begins no further one; the next start does", async () => {
+    const { engine, release, history } = await drained(two);
     release();
-    expect(await settled).toMatchObject({ status: "completed" });
-    expect(await engine.readSession(session)).toMatchObject({ context: { finalResponse: "said" } });
-  });
-
-  it("lets branches that end be joined", async () => {
-    const branches = [{ steps: [held("a")] }, { steps: [held("b")] }];
-    const steps = [{ id: "both", type: "parallel_branch", branches, nextStepId: "say" } as const, say];
-    const { settled, release } = await drained(planOf("join", steps), 2);
-    release();
-    expect(await settled).toMatchObject({ status: "completed" });
-  });
-
-  it("begins no further call, refuses plans, and does not keep those waiting who wait for what is left", async () => {
-    const plan = planOf("two", [held("a", "b"), callStep("b", "probe::echo")]);
-    const { engine, settled, release } = await drained(plan);
-    const another = engine.executePlan({ owner, sessionId: "another", plan: one, create: true });
-    await expect(another).rejects.toMatchObject({ code: "engine_stopping" });
-    release();
-    expect(await settled).toMatchObject({ status: "running" });
-    expect(engine.activeRuns()).toBe(0);
-    expect((await engine.readSession(session)).history).toMatchObject([{ toolId: "t::x" }]);
+    while (engine.activeRuns() > 0) await world.clock.sleep(5);
+    expect(await engine.readSession(session)).toMatchObject({ core: { status: "running" } });
+    expect(await history()).toMatchObject([{ toolId: "t::x" }]);
     await engine.close();
     const next = engineOn(world);
     await next.recover();
     expect(await next.settled(session)).toMatchObject({ status: "completed" });
-    expect((await next.readSession(session)).history).toMatchObject([{ toolId: "t::x" }, { toolId: "probe::echo" }]);
+    expect(await history()).toMatchObject([{ toolId: "t::x" }, { toolId: "probe::echo" }]);
   });
 
-  it("does not keep those waiting whose session sleeps", async () => {
+  it("lets what is awaited here go on, and does what it is asked, until it is closed", async () => {
+    const { engine, release } = await drained(two, { isAwaited: true });
+    release();
+    expect(await engine.settled(session)).toMatchObject({ status: "completed" });
+    const another = { owner, sessionId: "another" };
+    await engine.executePlan({ ...another, plan: one, create: true });
+    expect(await engine.settled(another)).toMatchObject({ status: "completed" });
+    await engine.close();
+    const late = engine.executePlan({ owner, sessionId: "late", plan: one, create: true });
+    await expect(late).rejects.toMatchObject({ code: "engine_stopping" });
+  });
+
+  it("says of an answer that it cannot take that it is going, not that somebody else has answered", async () => {
+    const ask = { id: "h", type: "human_in_the_loop", message: "?" } as const;
+    const branches = [{ steps: [ask] }, { steps: [callStep("a", "t::x")] }];
+    const { engine, release } = await drained(planOf("p", [{ id: "both", type: "parallel_branch", branches }]));
+    await expect(engine.resume({ ...session, input: "yes" })).rejects.toMatchObject({
+      code: "engine_stopping",
+      retryable: true,
+    });
+    release();
+    while (engine.activeRuns() > 0) await world.clock.sleep(5);
+    await engine.resume({ ...session, input: "yes" });
+    expect(await engine.settled(session)).toMatchObject({ status: "completed" });
+  });
+
+  it("wakes nobody who sleeps", async () => {
     world = createEngineWorld();
-    tool("idempotent", () => {
+    const { calls } = tool("idempotent", () => {
       throw new Error("not yet");
     });
-    const retry = { maxAttempts: 2, backoffMs: 600_000 };
+    const retry = { maxAttempts: 2, backoffMs: 1_000 };
     const plan = planOf("p", [{ id: "a", type: "tool_call", toolId: "t::x", retry }]);
     await world.engine.executePlan({ ...session, plan, create: true });
-    while (world.engine.activeRuns() > 0) await world.clock.sleep(5);
-    const settled = world.engine.settled(session);
+    while (calls() === 0 || world.engine.activeRuns() > 0) await world.clock.sleep(1);
     world.engine.drain();
-    expect(await settled).toMatchObject({ status: "paused" });
+    await world.clock.sleep(1_300);
+    expect(calls()).toBe(1);
   });
 });
 

@@ -3,7 +3,7 @@
  * session has at most one run here.
  */
 import { isErgonError } from "../../errors/ergon-error.ts";
-import { planError } from "../../errors/plan.ts";
+import { engineStopping, planError } from "../../errors/plan.ts";
 import { storeError } from "../../errors/store.ts";
 import type { SessionRef } from "../../ports/engine.ts";
 import { MAX_PAGE_ROWS, type SessionRecord } from "../../ports/state-store.ts";
@@ -24,12 +24,11 @@ export const PLAN_CACHE_SIZE = 256;
 
 export type RunPool = {
   readonly size: () => number;
-  readonly has: (sessionId: string) => boolean;
   /** Keeps a session for one starter: false when it has a run, or somebody is starting one. */
   readonly reserve: (sessionId: string) => boolean;
   readonly unreserve: (sessionId: string) => void;
-  /** A run for a state that the caller has made. */
-  readonly adopt: (state: RunState) => Run;
+  /** A run for a state that the caller has made; one that is awaited goes on while the pool drains. */
+  readonly adopt: (state: RunState, how?: { readonly isAwaited?: boolean | undefined }) => Run;
   /** The run of an unfinished session, from memory or brought back. */
   readonly take: (session: SessionRef) => Promise<Run>;
   /** Puts a run down if nothing of it is under way. */
@@ -37,6 +36,7 @@ export type RunPool = {
   readonly drop: (run: Run) => void;
   readonly compiled: (hash: string, plan: AgenticPlan) => CompiledPlan;
   readonly recover: () => Promise<{ readonly takenUp: number }>;
+  /** Nothing goes on by itself from now on but what is awaited; what somebody takes is still brought back. */
   readonly drain: () => void;
   readonly close: (graceMs: number) => Promise<void>;
 };
@@ -45,11 +45,9 @@ export type RunPoolParts = {
   readonly deps: EngineDeps & { readonly blobCache: BlobCache };
   readonly record: (session: SessionRef) => Promise<SessionRecord>;
   readonly onCommit: (core: SessionCore) => void;
-  /** While draining: nothing more happens to the session here. */
-  readonly onLeft: (sessionId: string) => void;
 };
 
-export function createRunPool({ deps: given, record, onCommit, onLeft }: RunPoolParts): RunPool {
+export function createRunPool({ deps: given, record, onCommit }: RunPoolParts): RunPool {
   const stopping = new AbortController();
   const deps = { ...given, stopping: stopping.signal };
   const runs = new Map<string, Run>();
@@ -57,11 +55,12 @@ export function createRunPool({ deps: given, record, onCommit, onLeft }: RunPool
   const wakes = new Map<string, () => void>();
   const starting = new Set<string>();
   const plans = new Map<string, CompiledPlan>();
+  const awaited = new WeakSet<Run>();
+  let draining = false;
   let closing = false;
 
   return {
     size: () => runs.size,
-    has: (sessionId) => runs.has(sessionId),
     reserve,
     unreserve: (sessionId) => {
       starting.delete(sessionId);
@@ -94,6 +93,7 @@ export function createRunPool({ deps: given, record, onCommit, onLeft }: RunPool
   }
 
   async function bringBack(session: SessionRef, look: boolean): Promise<Run> {
+    const sinceBeforeDrain = !draining;
     const found = await record(session);
     if (found.frames === null) {
       throw planError("wait_not_open", `Session ${session.sessionId} waits for nothing (${found.core.status}).`);
@@ -104,18 +104,19 @@ export function createRunPool({ deps: given, record, onCommit, onLeft }: RunPool
       throw storeError("store_corrupt", `The plan of session ${session.sessionId} is not in the store.`);
     const state = await openRunState(deps, found, compiled(hash, plan));
     wakes.get(session.sessionId)?.();
+    if (draining && sinceBeforeDrain) throw engineStopping();
     const run = adopt(state);
     run.recover();
     if (look) run.look();
     return run;
   }
 
-  function adopt(state: RunState): Run {
-    if (closing)
-      throw planError("engine_stopping", "Ergon is shutting down; try again in a moment.", { retryable: true });
+  function adopt(state: RunState, { isAwaited = false }: { readonly isAwaited?: boolean | undefined } = {}): Run {
+    if (closing) throw engineStopping();
     if (runs.has(state.sessionId)) throw new Error(`Session ${state.sessionId} has a run already.`);
     const run = createRun({ deps, state, onCommit, onIdle: putDown });
     runs.set(state.sessionId, run);
+    if (isAwaited) awaited.add(run);
     return run;
   }
 
@@ -131,13 +132,12 @@ export function createRunPool({ deps: given, record, onCommit, onLeft }: RunPool
   function drop(run: Run): void {
     if (runs.get(run.state.sessionId) === run) runs.delete(run.state.sessionId);
     run.abandon();
-    if (closing) onLeft(run.state.sessionId);
   }
 
   /** Sleepers hold a timer, not a run. */
   function wakeAt({ owner, sessionId }: SessionRef, atMs: number): void {
     wakes.get(sessionId)?.();
-    if (closing) return;
+    if (draining) return;
     const stop = deps.clock.after(Math.max(0, atMs - deps.clock.now()), () => {
       wakes.delete(sessionId);
       void takeUp({ owner, sessionId });
@@ -152,7 +152,7 @@ export function createRunPool({ deps: given, record, onCommit, onLeft }: RunPool
     let takenUp = 0;
     const slots = new Set<Promise<void>>();
     for await (const { core, owner, frames } of unfinished()) {
-      if (closing) break;
+      if (draining) break;
       const session = { owner, sessionId: core.sessionId };
       // A branch may sleep while its siblings wait for a person.
       if (core.status !== "running") {
@@ -223,15 +223,17 @@ export function createRunPool({ deps: given, record, onCommit, onLeft }: RunPool
   }
 
   function drain(): void {
-    closing = true;
+    draining = true;
     for (const stop of wakes.values()) stop();
-    for (const run of runs.values()) run.drain();
+    for (const run of runs.values()) if (!awaited.has(run)) run.drain();
   }
 
   async function close(graceMs: number): Promise<void> {
     drain();
+    closing = true;
     await Promise.allSettled(opening.values());
     const open = [...runs.values()];
+    for (const run of open) run.drain();
     const grace = new AbortController();
     const resting = Promise.all(open.map((run) => run.rested())).finally(() => grace.abort());
     await Promise.race([resting, deps.clock.sleep(graceMs, grace.signal)]);

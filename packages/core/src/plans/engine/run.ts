@@ -43,12 +43,6 @@ export const MAX_STEPS_UNWRITTEN = 32;
 /** And with `ERGON_FSYNC=always` this many ahead of the disk. */
 export const MAX_STEPS_AHEAD = 32;
 
-/** What a run that is drained still takes in: the ends of what is under way. */
-const ENDS: ReadonlySet<Completion["kind"]> = new Set(["called", "joined", "evaluated", "failed"]);
-
-/** And what it still begins, so that a session whose last call ends has ended with it. */
-const CALLS_NOTHING: ReadonlySet<Effect["kind"]> = new Set(["evaluate", "join"]);
-
 export type Run = {
   readonly state: RunState;
   /** Writes the first commit of a new run, together with `opening`. Rejects, and changes nothing, when it cannot. */
@@ -60,7 +54,7 @@ export type Run = {
   /** Resolves once what the completion changed is safe; false when nobody waited for it. */
   readonly deliver: (completion: Completion) => Promise<boolean>;
   readonly cancel: () => Promise<boolean>;
-  /** From now on calls under way may end, and none begins. */
+  /** From now on calls under way may end, and nothing new begins. */
   readonly drain: () => void;
   /** Ends what is under way without recording it; the next start takes it up. */
   readonly abandon: () => void;
@@ -146,6 +140,8 @@ export function createRun({ deps, state, onCommit, onIdle }: RunParts): Run {
     drain: () => {
       draining = true;
       stopTimers();
+      // One that only slept has nothing under way any more.
+      void pump();
     },
     abandon: () => {
       over = true;
@@ -223,7 +219,7 @@ export function createRun({ deps, state, onCommit, onIdle }: RunParts): Run {
   function arrived(arrival: Arrival, draft: Draft): boolean {
     const { completion, call, joined } = arrival;
     // What would begin something new stays undone; the cursor owes it to the next start.
-    if (draining && !ENDS.has(completion.kind)) return false;
+    if (draining && completion.kind !== "called" && completion.kind !== "joined") return false;
     const before = state.cursor;
     const step = advance(state.plan, before, completion);
     if (step.ignored === true) return false;
@@ -252,8 +248,7 @@ export function createRun({ deps, state, onCommit, onIdle }: RunParts): Run {
     draft.context.push(...step.writes);
     state.data.close(step.closed);
     draft.end = step.end;
-    if (step.end !== undefined) return;
-    for (const effect of step.effects) if (!draining || CALLS_NOTHING.has(effect.kind)) dispatch(effect, draft);
+    if (step.end === undefined && !draining) for (const effect of step.effects) dispatch(effect, draft);
   }
 
   function dispatch(effect: Effect, draft: Draft): void {

@@ -6,7 +6,6 @@ export type Settling = {
   readonly tell: (core: SessionCore) => void;
   /** Resolves when the session may have settled, at the deadline, or when the signal aborts. */
   readonly wait: (sessionId: string, until: { readonly deadlineMs?: number; readonly signal?: AbortSignal }) => Change;
-  readonly wake: (sessionId: string) => void;
   readonly wakeAll: () => void;
 };
 
@@ -15,14 +14,10 @@ type Change = { readonly promise: Promise<void>; readonly stop: () => void };
 /** Those who wait for sessions to settle. */
 export function createSettling(clock: Clock): Settling {
   const waiters = new Map<string, Set<() => void>>();
-  const wakeOne = (sessionId: string): void => {
-    for (const wake of waiters.get(sessionId) ?? []) wake();
-  };
   return {
     tell: (core) => {
-      if (isSettled(core)) wakeOne(core.sessionId);
+      if (isSettled(core)) for (const wake of waiters.get(core.sessionId) ?? []) wake();
     },
-    wake: wakeOne,
     wakeAll: () => {
       for (const set of waiters.values()) for (const wake of set) wake();
     },

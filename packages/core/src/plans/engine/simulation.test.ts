@@ -19,6 +19,7 @@ const PLANS_FORKED = 300;
 const MIN_CRASHES = 50_000;
 const PLANS_WITH_POWER_LOSS = 300;
 const PLANS_WITH_APPROVALS = 300;
+const PLANS_DRAINED = 300;
 const PLANS_AHEAD = 300;
 /** Commits that end more than one step: samples have 400 to 500 of them, and now and then by chance under 300. */
 const MIN_GATHERED = 150;
@@ -127,6 +128,25 @@ describe("random plans on the real engine", () => {
       );
       expect(crashes).toBeGreaterThanOrEqual(sampleRuns(PLANS_WITH_APPROVALS));
       expect(questions).toBeGreaterThanOrEqual(sampleRuns(PLANS_WITH_APPROVALS));
+    },
+    longRuns(600_000),
+  );
+
+  it(
+    "come to the same when the process is asked to go now and then, and begin no call once it is",
+    async () => {
+      let drains = 0;
+      await fc.assert(
+        fc.asyncProperty(arbitraryPlan(), fc.nat(), fc.boolean(), async ({ plan, input }, seed, approvals) => {
+          const world = asReported(seededWorld(seed), { crashes: true });
+          const run = await simulate({ plan, input, world, seed, crashes: "drain", approvals });
+          drains += run.crashes;
+          compare(run, runReference(plan, input, world));
+          expect(onceCalls(run).every(({ count }) => count === 1)).toBe(true);
+        }),
+        { numRuns: sampleRuns(PLANS_DRAINED), endOnFailure: true },
+      );
+      expect(drains).toBeGreaterThanOrEqual(sampleRuns(PLANS_DRAINED));
     },
     longRuns(600_000),
   );

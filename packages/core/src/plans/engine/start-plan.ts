@@ -29,7 +29,7 @@ export type StartDeps = EngineDeps & {
 export async function startPlan(
   deps: StartDeps,
   record: SessionRecord,
-  { plan: asked, input: given, context = {}, mode = record.core.mode, conversationId }: StartRun,
+  { plan: asked, input: given, context = {}, mode = record.core.mode, conversationId, isAwaited }: StartRun,
 ): Promise<SessionCore> {
   const named = typeof asked === "string" ? namedPlan(deps.plans, asked) : asked;
   const { checked, input } = deps.checkedPlans.check({ plan: named, input: given, role: mode });
@@ -47,6 +47,7 @@ export async function startPlan(
     compiled,
     input,
     cursor,
+    isAwaited,
     fill: async (data) => {
       // A session that is made with its plan has no context yet.
       const found = record.version === 0 ? [] : await data.openScope("");
@@ -68,18 +69,19 @@ export async function beginRun(
     readonly compiled: CompiledPlan;
     readonly input: Json;
     readonly cursor: Cursor;
+    readonly isAwaited?: boolean | undefined;
     /** Puts what the run starts with into memory, and gives what its first commit writes of it. */
     readonly fill: (data: RunData) => Promise<Pick<Opening, "context" | "journal" | "blobs">>;
   },
 ): Promise<SessionCore> {
-  const { record, checked, compiled, input, cursor, fill } = begun;
+  const { record, checked, compiled, input, cursor, isAwaited, fill } = begun;
   const { owner } = record;
   const { sessionId } = record.core;
   const kept = offload(input);
   if (kept.blob !== undefined) await deps.blobs.put(kept.blob.bytes, kept.blob.ref.mediaType);
   const data = await openRunData(deps, { owner, sessionId }, input);
   const filled = await fill(data);
-  const running = deps.pool.adopt(newRunState(record, compiled, data, cursor));
+  const running = deps.pool.adopt(newRunState(record, compiled, data, cursor), { isAwaited });
   try {
     await running.start({
       ...filled,
