@@ -30,7 +30,7 @@ export type Engine = {
   /** Lays the latest runs of two sessions beside each other. */
   diff(request: SessionRef & { readonly withSessionId: string }): Promise<RunDiff>;
   listSessions(request: ListSessions): Promise<Page<SessionCore>>;
-  /** Resolves when the session waits for a person, has ended, or `timeoutMs` have passed. */
+  /** Resolves when the session waits for a person, has ended, or `timeoutMs` have passed; and as it is when the engine closes. */
   settled(request: SessionRef & { readonly timeoutMs?: number; readonly signal?: AbortSignal }): Promise<SessionCore>;
   /** Events after `afterSeq`, then new ones as they come, until the signal aborts. */
   follow(request: FollowEvents): AsyncIterable<StoredEvent>;

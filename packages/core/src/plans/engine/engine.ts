@@ -43,8 +43,8 @@ export type EmbeddedEngine = Omit<Engine, "executePlan"> & {
   /** Takes up every unfinished session; resolves when all of them have been. */
   readonly recover: () => Promise<{ readonly takenUp: number }>;
   /**
-   * Runs under way begin no further step, unless somebody awaits them here. What is asked of the engine from now on it
-   * still does: those who use it are told to end after this, and before `close`.
+   * Runs begin no further step, unless somebody awaits them here; a call whose intent is on its way to the store is made.
+   * What is asked of the engine from now on it still does: those who use it are told to end after this, and before `close`.
    */
   readonly drain: () => void;
   /** Begins nothing new, lets calls under way end within `graceMs`, leaves the rest for the next start. */
