@@ -120,7 +120,7 @@ function report({ read, once, web, plain }: Pairs): Report {
     row(bare),
     row(ours, say(median(bare.times), median(ours.times))),
   ];
-  const more = (bareMs: number, oursMs: number): string => `+${us(oursMs - bareMs)} µs`;
+  const more = (bareMs: number, oursMs: number): string => `${oursMs < bareMs ? "" : "+"}${us(oursMs - bareMs)} µs`;
   const { tools, rssMb } = inProcess(["weigh"]) as { tools: number; rssMb: number };
   const starts = { alone: [] as number[], hanging: [] as number[] };
   for (let n = 0; n < STARTS; n += 1) {
