@@ -25,7 +25,7 @@ const PROMPTS: readonly McpPrompt[] = [
       ],
     },
     get: async ({ arg1 = "", arg2 = "" }) => said(`Prompt with arguments: arg1='${arg1}', arg2='${arg2}'`),
-    complete: (_, begun) => ["paris", "park", "party"].filter((word) => word.startsWith(begun)),
+    complete: ({ value }) => ({ values: ["paris", "park", "party"].filter((word) => word.startsWith(value)) }),
   },
   {
     definition: {
@@ -83,5 +83,5 @@ const RESOURCES: McpResources = {
     const text = JSON.stringify({ id, templateTest: true, data: `Data for ID: ${id}` });
     return { contents: [{ uri, mimeType: "application/json", text }] };
   },
-  complete: async () => [],
+  complete: async () => undefined,
 };

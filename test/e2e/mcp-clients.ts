@@ -31,6 +31,12 @@ export type Connected = {
   readonly read: (uri: string) => Promise<readonly Record<string, unknown>[]>;
   readonly prompts: () => Promise<readonly string[]>;
   readonly prompt: (name: string, args: Record<string, string>) => Promise<unknown>;
+  /** What an argument of a prompt, or of a resource's template, could become. */
+  readonly complete: (
+    of: { readonly prompt: string } | { readonly template: string },
+    argument: { readonly name: string; readonly value: string },
+    given?: Record<string, string>,
+  ) => Promise<readonly string[]>;
   readonly subscribe: (uri: string) => Promise<void>;
   /** Lists and resources that the server said have changed. */
   readonly changed: Set<string>;
@@ -104,6 +110,14 @@ function connected(client: Client | FirstClient, changed: Set<string>, subscribe
     read: async (uri) => (await client.readResource({ uri })).contents,
     prompts: async () => (await client.listPrompts()).prompts.map(({ name }) => name),
     prompt: async (name, args) => (await client.getPrompt({ name, arguments: args })).messages,
+    complete: async (of, { name, value }, given = {}) => {
+      const ref =
+        "prompt" in of
+          ? ({ type: "ref/prompt", name: of.prompt } as const)
+          : ({ type: "ref/resource", uri: of.template } as const);
+      const { completion } = await client.complete({ ref, argument: { name, value }, context: { arguments: given } });
+      return completion.values;
+    },
     changed,
     close: () => client.close(),
   };

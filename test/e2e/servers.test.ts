@@ -428,6 +428,17 @@ describe("the hub of a server", { timeout: 120_000 }, () => {
     expect(await client.prompts()).toContain("everything_args-prompt");
     const messages = JSON.stringify(await client.prompt("everything_args-prompt", { city: "Oslo", state: "x" }));
     expect(messages).toContain("Oslo");
+
+    const prompt = "everything_completable-prompt";
+    expect(await client.complete({ prompt }, { name: "department", value: "S" })).toEqual(["Sales", "Support"]);
+    const department = { department: "Engineering" };
+    expect(await client.complete({ prompt }, { name: "name", value: "B" }, department)).toEqual(["Bob"]);
+    const template = `${prefix}demo://resource/dynamic/text/{resourceId}`;
+    expect(await client.complete({ template }, { name: "resourceId", value: "7" })).toEqual(["7"]);
+    expect(await client.complete({ template }, { name: "resourceId", value: "x" })).toEqual([]);
+    expect(await client.complete({ template: "ergon://servers/nobody/x://{id}" }, { name: "id", value: "" })).toEqual(
+      [],
+    );
     const gzip = { name: `${crypto.randomUUID()}.gz`, data: "data:text/plain,hello", outputType: "resourceLink" };
     client.changed.clear();
     expect(await client.call("everything_gzip-file-as-resource", gzip)).toMatchObject({ isError: false });

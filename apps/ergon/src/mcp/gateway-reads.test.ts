@@ -30,7 +30,10 @@ function listing(servers: Readonly<Record<string, Json | Error>>) {
   };
   const reach: Reach = (_, work) => work({ servers: desk } as McpWorkplace);
   const { prompts, resources } = gatewayReads({ reach, logger: silentLogger });
+  const call = { signal: new AbortController().signal } as McpCall;
+  const begun = { name: "id", value: "a", given: {} };
   return {
+    complete: (template: string) => resources?.complete(template, begun, call),
     prompts: async () => ((await prompts?.()) ?? []).map(({ definition }) => definition.name),
     uris: async () => ((await resources?.list({} as McpCall)) ?? []).map(({ uri }) => uri),
   };
@@ -57,5 +60,24 @@ describe("what servers have beside their tools, all together", () => {
     const listed = await uris();
     expect(listed).toHaveLength(MAX_GATEWAY_LISTED);
     expect(listed.at(-1)).toBe("ergon://servers/two/n://0");
+  });
+});
+
+describe("an argument that somebody has begun", () => {
+  const template = (part: string) => `ergon://servers/${part}/n://{id}`;
+
+  it("is completed by the server whose it is, which may know of more", async () => {
+    const known = { values: ["ab", "ac"], total: 7, hasMore: true };
+    const { complete } = listing({ One: known, two: { values: ["no"] } });
+    expect(await complete(template("one"))).toEqual(known);
+  });
+
+  it.each(["refuses", "odd", "gone", "nobody"])("is completed with nothing where its server %s", async (part) => {
+    const { complete } = listing({ refuses: new Error("no"), odd: { values: [7] } });
+    expect(await complete(template(part))).toEqual({ values: [] });
+  });
+
+  it("is somebody else's where the template is no server's", async () => {
+    expect(await listing({}).complete("ergon://plans/{id}")).toBeUndefined();
   });
 });

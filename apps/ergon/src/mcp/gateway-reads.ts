@@ -13,6 +13,7 @@ import {
   nameTools,
   readToolId,
   type ServerOffer,
+  type ServerQuestion,
   serverPart,
   toErgonError,
 } from "@ergon/core";
@@ -28,10 +29,12 @@ import {
 import { z } from "zod";
 import { driveCall, type WaitingCall } from "./drive-call.ts";
 import type { McpWorkplace, Reach } from "./reach.ts";
-import type { McpCall, McpPrompt, McpResources, McpSurface } from "./surface.ts";
+import type { BegunArgument, Completions, McpCall, McpPrompt, McpResources, McpSurface } from "./surface.ts";
 
 /** A server that takes longer to list is left out of the list. */
 const LIST_MS = 5_000;
+/** Whoever types does not wait longer for what they could type. */
+const COMPLETION_MS = 2_000;
 /** Of each kind, of all servers together. */
 export const MAX_GATEWAY_LISTED = 5_000;
 
@@ -43,11 +46,15 @@ export function gatewayReads({ reach, logger }: GatewayReadsDeps): Pick<McpSurfa
     templates: async () =>
       (await lists("resources")).flatMap(({ part, list }) => shownTemplates(part, list.resourceTemplates)),
     read: async (uri, call) => {
-      const [, part, address] = /^ergon:\/\/servers\/([a-z0-9-]+)\/(.+)$/s.exec(uri) ?? [];
+      const { part, address } = partsOf(uri);
       if (part === undefined || address === undefined) return undefined;
       return await orNothing(() => readResource(call, { uri, part, address }));
     },
-    complete: () => Promise.resolve([]),
+    complete: async (template, begun, call) => {
+      const { part, address } = partsOf(template);
+      if (part === undefined || address === undefined) return undefined;
+      return await completed({ part, of: { template: address } }, begun, call);
+    },
   };
   return { prompts, resources };
 
@@ -85,9 +92,32 @@ export function gatewayReads({ reach, logger }: GatewayReadsDeps): Pick<McpSurfa
     }) as readonly { part: string; list: Lists[K] }[];
   }
 
+  /** As its server completes it; one that cannot, or takes too long, knows nothing to complete it with. */
+  async function completed(
+    { part, of }: { readonly part: string; readonly of: Completed["of"] },
+    { given, ...argument }: BegunArgument,
+    { signal }: McpCall,
+  ): Promise<Completions> {
+    const patience = AbortSignal.any([signal, AbortSignal.timeout(COMPLETION_MS)]);
+    return await reach({ repeatable: true }, async ({ servers }) => {
+      const { items } = await servers.list();
+      const server = items.find(({ connected, name }) => connected && serverPart(name) === part);
+      if (server === undefined) return { values: [] };
+      try {
+        const question = { kind: "completion", of, argument, given } as const;
+        return CompletedValues.parse(await servers.ask(server.id, question, patience));
+      } catch (thrown) {
+        const { code, message } = toErgonError(thrown, "server_refused");
+        logger.warn({ serverId: server.id, code, reason: message }, "A server does not complete an argument.");
+        return { values: [] };
+      }
+    });
+  }
+
   function shownPrompt(part: string, name: string, prompt: Lists["prompts"]["prompts"][number]): McpPrompt {
     return {
       definition: { ...prompt, name },
+      complete: (begun, call) => completed({ part, of: { prompt: prompt.name } }, begun, call),
       get: async (args, call) =>
         await driveCall<GetPromptResult>(reach, call, {
           tool: name,
@@ -128,8 +158,21 @@ type Lists = { readonly [K in keyof typeof LISTS]: z.infer<(typeof LISTS)[K]> };
 
 const Contents = z.object({ contents: z.array(z.looseObject({ uri: z.string() })) });
 
+type Completed = Extract<ServerQuestion, { readonly kind: "completion" }>;
+const CompletedValues = z.object({
+  values: z.array(z.string()),
+  total: z.number().optional(),
+  hasMore: z.boolean().optional(),
+});
+
 function addressOf(part: string, uri: string): string {
   return `ergon://servers/${part}/${uri}`;
+}
+
+/** Of an address, or a template, that `addressOf` has made. */
+function partsOf(uri: string): { readonly part?: string | undefined; readonly address?: string | undefined } {
+  const [, part, address] = /^ergon:\/\/servers\/([a-z0-9-]+)\/(.+)$/s.exec(uri) ?? [];
+  return { part, address };
 }
 
 function shownResources(part: string, resources: Lists["resources"]["resources"]): readonly Resource[] {

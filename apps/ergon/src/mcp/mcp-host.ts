@@ -23,7 +23,7 @@ import type { McpChanges } from "./changes.ts";
 import { canShowForms, capabilitiesOf } from "./client-features.ts";
 import { FIRST_LEVEL, type LogLevel, logToClient } from "./client-log.ts";
 import { tellConnection } from "./connection-changes.ts";
-import type { McpCall, McpPrompt, McpResources, McpSurface, McpTool } from "./surface.ts";
+import type { Completions, McpCall, McpPrompt, McpResources, McpSurface, McpTool } from "./surface.ts";
 
 /** Completions that one answer may hold, by the protocol. */
 const MAX_COMPLETIONS = 100;
@@ -164,9 +164,9 @@ export function createMcpHost({ name, version, surfaces, changes, logger, debug 
       throw new ResourceNotFoundError(params.uri);
     });
     server.setRequestHandler("completion/complete", async ({ params }, context) => {
-      const values = await complete(params, callOf(context));
+      const { values, total = values.length, hasMore = false } = await complete(params, callOf(context));
       const shown = values.slice(0, MAX_COMPLETIONS);
-      return { completion: { values: shown, total: values.length, hasMore: values.length > shown.length } };
+      return { completion: { values: shown, total, hasMore: hasMore || values.length > shown.length } };
     });
     if (!stays) return product;
     const connection = tellConnection(product, changes, { owner, everything: era === "modern" });
@@ -196,10 +196,16 @@ export function createMcpHost({ name, version, surfaces, changes, logger, debug 
     throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown prompt: ${wanted}`);
   }
 
-  async function complete({ ref, argument }: CompleteRequest["params"], call: McpCall): Promise<readonly string[]> {
-    if (ref.type === "ref/prompt") return (await promptNamed(ref.name)).complete?.(argument.name, argument.value) ?? [];
-    const found = await Promise.all(resources.map((one) => one.complete(ref.uri, argument.value, call)));
-    return found.flat();
+  async function complete(params: CompleteRequest["params"], call: McpCall): Promise<Completions> {
+    const { ref, argument, context } = params;
+    const begun = { ...argument, given: context?.arguments ?? {} };
+    if (ref.type === "ref/prompt")
+      return (await (await promptNamed(ref.name)).complete?.(begun, call)) ?? NO_COMPLETIONS;
+    for (const one of resources) {
+      const found = await one.complete(ref.uri, begun, call);
+      if (found !== undefined) return found;
+    }
+    return NO_COMPLETIONS;
   }
 }
 
@@ -235,6 +241,8 @@ const CALL_PARAMS: StandardSchemaV1<unknown, CallParams> = {
     },
   },
 };
+
+const NO_COMPLETIONS: Completions = { values: [] };
 
 const CAPABILITIES = {
   tools: { listChanged: true },

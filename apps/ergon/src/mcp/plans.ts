@@ -59,7 +59,9 @@ function planPrompt(plan: AgenticPlan): McpPrompt {
       const text = `Run the plan "${planId}" with the tool ${name}. ${description}\n${input}\nWhen it asks a question, put it to me and answer with resume_session. Then tell me what came of it.`;
       return { description, messages: [{ role: "user", content: { type: "text", text } }] };
     },
-    complete: (argument, begun) => choicesOf(properties[argument]).filter((choice) => choice.startsWith(begun)),
+    complete: ({ name, value }) => ({
+      values: choicesOf(properties[name]).filter((choice) => choice.startsWith(value)),
+    }),
   };
 }
 

@@ -48,10 +48,10 @@ export function resourceSurface({ reach, plans }: { readonly reach: Reach; reado
       if (found === undefined) return undefined;
       return { contents: [{ uri, mimeType: MEDIA_TYPE, text: JSON.stringify(found) }] };
     },
-    complete: async (template, begun, call) => {
+    complete: async (template, { value }, call) => {
       const kind = KINDS.find((known) => template === `ergon://${known}/{id}`);
-      if (kind === undefined) return [];
-      return (await ids(kind, call)).map(({ id }) => id).filter((id) => id.startsWith(begun));
+      if (kind === undefined) return undefined;
+      return { values: (await ids(kind, call)).map(({ id }) => id).filter((id) => id.startsWith(value)) };
     },
   };
   return { resources };

@@ -35,8 +35,21 @@ export type McpPrompt = {
     args: Readonly<Record<string, string>>,
     call: McpCall,
   ) => Promise<GetPromptResult | InputRequiredResult>;
-  /** Values of an argument that begin like this. */
-  readonly complete?: (argument: string, begun: string) => readonly string[];
+  readonly complete?: (begun: BegunArgument, call: McpCall) => Completions | Promise<Completions>;
+};
+
+/** An argument whose beginning a person has typed, and the others as far as they are there. */
+export type BegunArgument = {
+  readonly name: string;
+  readonly value: string;
+  readonly given: Readonly<Record<string, string>>;
+};
+
+/** What it could become; `total` and `hasMore` where it is known that these are not all. */
+export type Completions = {
+  readonly values: readonly string[];
+  readonly total?: number | undefined;
+  readonly hasMore?: boolean | undefined;
 };
 
 export type McpResources = {
@@ -44,8 +57,8 @@ export type McpResources = {
   readonly list: (call: McpCall) => Promise<readonly Resource[]>;
   /** Undefined when it is none of these, or not the caller's. */
   readonly read: (uri: string, call: McpCall) => Promise<ReadResourceResult | InputRequiredResult | undefined>;
-  /** Values of a template's variable that begin like this. */
-  readonly complete: (template: string, begun: string, call: McpCall) => Promise<readonly string[]>;
+  /** Undefined when the template is none of these. */
+  readonly complete: (template: string, begun: BegunArgument, call: McpCall) => Promise<Completions | undefined>;
 };
 
 /** One request of a client, as tools, prompts and resources see it. */

@@ -84,6 +84,17 @@ export const ServerQuestion = z.discriminatedUnion("kind", [
     name: z.string().min(1).max(200),
     args: z.record(z.string(), z.string()).default({}),
   }),
+  z.strictObject({
+    kind: z.literal("completion"),
+    /** Whose argument it is. */
+    of: z.union([
+      z.strictObject({ prompt: z.string().min(1).max(200) }),
+      z.strictObject({ template: z.string().min(1).max(2_000) }),
+    ]),
+    argument: z.strictObject({ name: z.string().min(1).max(200), value: z.string().max(2_000) }),
+    /** The other arguments, as far as they are known. */
+    given: z.record(z.string(), z.string()).default({}),
+  }),
 ]);
 export type ServerQuestion = z.infer<typeof ServerQuestion>;
 

@@ -33,6 +33,13 @@ describe("what a server has beside its tools", () => {
     expect(await read("count://0")).toEqual({ contents: [{ uri: "count://0", text: "[hidden]" }] });
   });
 
+  it("has arguments that nothing is known of, where it completes none", async () => {
+    const { connection } = await offering(1);
+    const argument = { name: "chars", value: "1" };
+    for (const of of [{ template: "long://0/{chars}" }, { prompt: "0" }])
+      expect(await connection.ask({ kind: "completion", of, argument, given: {} })).toEqual({ values: [] });
+  });
+
   it("is told of when it changes", async () => {
     const { connection, changed } = await offering(1);
     await connection.call({ name: "add", args: {} });

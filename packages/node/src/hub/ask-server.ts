@@ -36,6 +36,16 @@ async function answered(client: Client, question: ServerQuestion, options: AskOp
       );
       return { ...(description === undefined ? {} : { description }), messages };
     }
+    case "completion": {
+      if (has.completions === undefined) return { values: [] };
+      const { of, argument, given } = question;
+      const ref =
+        "prompt" in of
+          ? ({ type: "ref/prompt", name: of.prompt } as const)
+          : ({ type: "ref/resource", uri: of.template } as const);
+      const context = Object.keys(given).length === 0 ? {} : { context: { arguments: { ...given } } };
+      return (await client.complete({ ref, argument: { ...argument }, ...context }, options)).completion;
+    }
   }
 }
 
