@@ -79,7 +79,9 @@ describe("secrets of servers' configurations", { timeout: 240_000 }, () => {
       const found = seen.flatMap((text) => [...text.matchAll(/.{0,60}cnry\d\d.{0,20}/gs)].map(([where]) => where));
       expect(found.slice(0, 10)).toEqual([]);
     } finally {
+      const gone = once(web, "exit");
       web.kill();
+      await gone;
     }
   });
 
