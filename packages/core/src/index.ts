@@ -137,7 +137,7 @@ export {
 export { GATE_ERROR_CODES, gateError, type GateErrorCode } from "./errors/gate.ts";
 export { conversationError, type ConversationErrorCode, noConversation } from "./errors/conversation.ts";
 export { hubError, type HubErrorCode } from "./errors/hub.ts";
-export { planError, type PlanErrorCode, planNotFound } from "./errors/plan.ts";
+export { engineStopping, planError, type PlanErrorCode, planNotFound } from "./errors/plan.ts";
 export { modelError, type ModelErrorCode } from "./errors/model.ts";
 export { plannerError, type PlannerErrorCode } from "./errors/planner.ts";
 export {

@@ -1,6 +1,6 @@
 import type { ServerResponse } from "node:http";
 import type { Socket } from "node:net";
-import { accessError, planError } from "@ergon/core";
+import { accessError, engineStopping } from "@ergon/core";
 import type { Principal } from "@ergon/node";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { HostCheck } from "./allowed-hosts.ts";
@@ -58,8 +58,7 @@ export function createDoor({ hosts, tokens, clock, logger, limiter, metrics, dra
     hosts.check(request.headers);
     if (access === "open") return { principal: NOBODY, owner: "", leave: undefined };
     const principal = identify(request);
-    if (draining.aborted)
-      throw planError("engine_stopping", "Ergon is shutting down; try again in a moment.", { retryable: true });
+    if (draining.aborted) throw engineStopping();
     authorize(principal, access);
     const owner = ownerOf(principal, request.headers["ergon-owner"]);
     return { principal, owner, leave: limiter.enter(principal) };
