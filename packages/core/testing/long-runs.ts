@@ -11,14 +11,6 @@ export function sampleRuns(normal: number): number {
   return "Deno" in globalThis ? Math.ceil(longRuns(normal) / DENO_DIVISOR) : longRuns(normal);
 }
 
-/**
- * How often a sample must have met what is rare in it. A sample as small as Deno's may by chance meet it seldom: there,
- * once is enough.
- */
-export function rareInSample(normal: number): number {
-  return "Deno" in globalThis ? 1 : longRuns(normal);
-}
-
 /** The same factor for time limits, which do not depend on the runtime. */
 export function longRuns(normal: number): number {
   return longTests() ? normal * LONG_FACTOR : normal;
