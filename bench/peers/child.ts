@@ -26,6 +26,8 @@ export type ChildOptions = {
 const HERE = import.meta.dirname;
 const PEERS = join(HERE, "..", ".peers");
 const START_LIMIT_MS = 60_000;
+/** A package that compiles itself says a lot. */
+const MAX_INSTALL_OUTPUT = 64 * 1024 * 1024;
 
 export async function startChild(options: ChildOptions): Promise<Child> {
   const { file, packages, machineNode = false, env = {} } = options;
@@ -103,7 +105,12 @@ function install(file: string, packages: readonly string[], machineNode: boolean
     // Native parts are built for the Node that npm runs on.
     const path = machineNode ? machinePath() : process.env["PATH"];
     const args = ["install", "--no-audit", "--no-fund", "--no-package-lock", "--prefix", place, ...packages];
-    execFileSync("npm", args, { cwd: place, env: { ...process.env, PATH: path }, stdio: "pipe" });
+    execFileSync("npm", args, {
+      cwd: place,
+      env: { ...process.env, PATH: path },
+      stdio: "pipe",
+      maxBuffer: MAX_INSTALL_OUTPUT,
+    });
     writeFileSync(mark, wanted);
   }
   for (const name of ["serve", file]) {

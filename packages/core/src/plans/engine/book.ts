@@ -13,7 +13,7 @@ import { stepOf } from "../interpreter.ts";
 import { refusalOf } from "../refusal.ts";
 import { waitsOn } from "../steps/tool-call.ts";
 import { CORRECTIONS_SCOPE } from "./correction-rows.ts";
-import { note, type Draft } from "./draft.ts";
+import { beginRow, endRow, note, type Draft } from "./draft.ts";
 import { idempotencyKey, toolStep, type Arrival, type RunState } from "./run-state.ts";
 import { placedWaits, shownError, statusOf } from "./waits.ts";
 
@@ -24,7 +24,7 @@ export function bookIntent(state: RunState, effect: Extract<Effect, { kind: "inv
   if (call === undefined || call.effects === "once") draft.durable = true;
   if (call !== undefined && effect.attempt === 1) {
     if (call.requestBlob !== undefined) draft.blobs.push({ ref: call.requestBlob.ref, at: draft.at });
-    draft.journal.push({
+    beginRow(draft, {
       kind: "start",
       ord: effect.ord,
       scope: effect.place.scope,
@@ -61,7 +61,7 @@ export function bookCall(state: RunState, before: Cursor, arrival: Arrival, draf
     const output = call?.kind === "ok" ? call.output : null;
     const reused = arrival.reusedFrom === undefined ? {} : { reused: arrival.reusedFrom };
     const result = { output, ...reused };
-    draft.journal.push({ kind: "finish", ord, state: "finished", result, at: draft.at, energyUnits });
+    endRow(draft, { kind: "finish", ord, state: "finished", result, at: draft.at, energyUnits });
     note(draft, "step-finished", { stepId, toolId, position: ord, energyUnits, ...reused });
     state.allowed.delete(ord);
     return;
@@ -81,7 +81,7 @@ export function bookCall(state: RunState, before: Cursor, arrival: Arrival, draf
   // A call with an unknown outcome has no result yet: a person may still say what it was, if the run waits for one.
   if (isUnknown && waitsOn(toolStep(state.plan, stepId), error)) return;
   const ended = isUnknown ? "unknown" : "failed";
-  draft.journal.push({ kind: "finish", ord, state: ended, result: { error }, at: draft.at, energyUnits });
+  endRow(draft, { kind: "finish", ord, state: ended, result: { error }, at: draft.at, energyUnits });
 }
 
 /** A call that the gate refused has no row of its own; where the run goes on without it, history must still show it. */
@@ -123,7 +123,7 @@ function bookUnknown(before: Cursor, completion: Extract<Completion, { kind: "de
   const state = visitPath(before, ord).at(-1)?.frame.state;
   if (state?.kind !== "error" || state.error.code !== "outcome_unknown") return;
   if (decision.action === "happened") {
-    draft.journal.push({
+    endRow(draft, {
       kind: "finish",
       ord,
       state: "finished",
@@ -132,7 +132,7 @@ function bookUnknown(before: Cursor, completion: Extract<Completion, { kind: "de
       energyUnits: 0,
     });
   } else {
-    draft.journal.push({
+    endRow(draft, {
       kind: "finish",
       ord,
       state: "unknown",
@@ -219,7 +219,7 @@ export function bookCancel(state: RunState, draft: Draft): void {
       ? gateError("outcome_unknown", "The session was cancelled while this call was under way.")
       : gateError("cancelled", "The session was cancelled.");
     const result = { error: error.toJSON() as ErrorRecord };
-    draft.journal.push({
+    endRow(draft, {
       kind: "finish",
       ord,
       state: unknown ? "unknown" : "failed",

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { callStep, createEngineWorld, planOf, type EngineWorld } from "../../../testing/engine/engine-world.ts";
 import { madeOf } from "../../../testing/state-store/made.ts";
-import { MAX_CONCURRENCY } from "../../schema/plan.ts";
+import { type AgenticPlan, MAX_CONCURRENCY } from "../../schema/plan.ts";
 import type { Cursor } from "../frames.ts";
 import { storeError } from "../../errors/store.ts";
 import { createBlobCache } from "./blob-cache.ts";
@@ -9,7 +9,9 @@ import { createEngine } from "./engine.ts";
 import { silentLogger } from "../../memory/logger.ts";
 import { MAX_WAIT_MESSAGE } from "./evaluate-step.ts";
 import {
-  MAX_JOURNAL_ROWS_PER_COMMIT,
+  MAX_JOURNAL_VALUES_PER_COMMIT,
+  MAX_OPENING_PLAN_CHARS,
+  MAX_OPENING_ROWS,
   MAX_STEPS_AHEAD,
   MAX_STEPS_UNWRITTEN,
   MAX_TRANSITIONS_PER_COMMIT,
@@ -166,14 +168,57 @@ describe("the engine's bounds", () => {
     await engine.close();
   });
 
-  it("ends a commit at so many rows of the journal, however many calls end at once", async () => {
+  const plain = planOf("plain", [callStep("a", "count::call")]);
+  /** A plan whose text has so many characters. */
+  const longPlan = (chars: number): AgenticPlan => {
+    const saying = (message: string) =>
+      planOf("long", [callStep("a", "count::call", {}, "say"), { id: "say", type: "final_response", message }]);
+    return saying("x".repeat(chars - JSON.stringify(saying("")).length));
+  };
+  const contextOf = (rows: number) => Object.fromEntries(Array.from({ length: rows }, (_, n) => [`k${String(n)}`, n]));
+
+  it.each([
+    { brings: "little", begun: 1, plan: plain, context: {} },
+    { brings: "as many rows as it may", begun: 1, plan: plain, context: contextOf(MAX_OPENING_ROWS) },
+    { brings: "a row too many", begun: 0, plan: plain, context: contextOf(MAX_OPENING_ROWS + 1) },
+    { brings: "as long a plan as it may", begun: 1, plan: longPlan(MAX_OPENING_PLAN_CHARS), context: {} },
+    { brings: "a longer plan", begun: 0, plan: longPlan(MAX_OPENING_PLAN_CHARS + 1), context: {} },
+  ])("begins $begun pure calls while the store writes a first commit that brings $brings (E1)", async (first) => {
+    const { begun, plan, context } = first;
+    world = createEngineWorld();
+    const written = Promise.withResolvers<void>();
+    let calls = -1;
+    world.registry.register({
+      definition: { id: "count::call", description: "Counts.", parameters: { type: "object" }, effects: "pure" },
+      implementation: () => ++calls,
+    });
+    // A tool's code is loaded at its first call.
+    await world.engine.executePlan({ owner, sessionId: "earlier", plan: plain, create: true });
+    await world.engine.settled({ owner, sessionId: "earlier" });
+    const commit: typeof world.store.commit = async (given) => {
+      await written.promise;
+      return world.store.commit(given);
+    };
+    const plans = { get: () => undefined, ids: () => [] };
+    const engine = createEngine({ ...world, store: { ...world.store, commit }, plans, logger: silentLogger });
+    const started = engine.executePlan({ owner, sessionId: "s", plan, context, create: true });
+    await world.clock.sleep(20);
+    expect(calls).toBe(begun);
+    written.resolve();
+    await started;
+    expect((await engine.settled({ owner, sessionId: "s" })).status).toBe("completed");
+    expect(calls).toBe(1);
+    await engine.close();
+  });
+
+  it("ends a commit at so many requests and results, however many calls end at once", async () => {
     world = createEngineWorld();
     const sizes: number[] = [];
     const commit: typeof world.store.commit = async (given) => {
       // Every call of a wave has ended by then.
       await world.clock.sleep(1);
       const made = madeOf(given);
-      sizes.push(made.journal?.length ?? 0);
+      sizes.push((made.journal ?? []).reduce((values, { kind }) => values + (kind === "whole" ? 2 : 1), 0));
       return world.store.commit(made);
     };
     const plans = { get: () => undefined, ids: () => [] };
@@ -186,7 +231,7 @@ describe("the engine's bounds", () => {
     const items = Array.from({ length: 2 * MAX_CONCURRENCY }, (_, n) => n);
     await engine.executePlan({ owner, sessionId: "s", plan, input: { items }, create: true });
     expect((await engine.settled({ owner, sessionId: "s" })).status).toBe("completed");
-    expect(Math.max(...sizes)).toBe(MAX_JOURNAL_ROWS_PER_COMMIT);
+    expect(Math.max(...sizes)).toBe(MAX_JOURNAL_VALUES_PER_COMMIT);
     await engine.close();
   });
 

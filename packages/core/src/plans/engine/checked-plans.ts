@@ -1,6 +1,6 @@
 import { planError } from "../../errors/plan.ts";
 import { canonicalJson, sha256Hex } from "../../schema/hash.ts";
-import type { Json } from "../../schema/json.ts";
+import { jsonProblem, type Json } from "../../schema/json.ts";
 import type { AgenticPlan } from "../../schema/plan.ts";
 import type { Tool } from "../../tools/tool.ts";
 import { checkInput } from "../preflight/check-input.ts";
@@ -16,6 +16,8 @@ export const MAX_CHECKED_CHARS = 4 * 1024 * 1024;
 type CheckedPlan = {
   readonly plan: AgenticPlan;
   readonly hash: string;
+  /** The length of its text. */
+  readonly chars: number;
   /** Whether the store has it, so that later runs need not bring it again. */
   isStored: boolean;
 };
@@ -60,11 +62,11 @@ export function createCheckedPlans({ registry }: { readonly registry: ToolSource
 
   return {
     check: ({ plan, input = {}, role }) => {
-      const copy = plainCopy(plan);
-      const text = copy.ok ? JSON.stringify(copy.value) : "";
-      const found = remembered(text, role);
+      const found = remembered(textOf(plan), role);
       const fitting = found === undefined ? undefined : fittingInput(found.plan, input);
       if (found !== undefined && fitting !== undefined) return { checked: found, input: fitting };
+      const copy = plainCopy(plan);
+      const text = copy.ok ? JSON.stringify(copy.value) : "";
       const report = validatePlan(copy.ok ? copy.value : plan, {
         registry,
         input,
@@ -72,10 +74,20 @@ export function createCheckedPlans({ registry }: { readonly registry: ToolSource
       });
       if (!report.ok || report.plan === undefined) throw refused(report.problems);
       const hash = sha256Hex(canonicalJson(report.plan as unknown as Json));
-      const checked = found ?? remember(text, { plan: report.plan, hash, isStored: false }, role);
+      const checked = found ?? remember(text, { plan: report.plan, hash, chars: text.length, isStored: false }, role);
       return { checked, input: report.input ?? {} };
     },
   };
+}
+
+/** The text of what is plain JSON, "" for anything else; it finds a plan that was checked, and is never run itself. */
+function textOf(plan: unknown): string {
+  try {
+    return jsonProblem(plan, { undefinedIsAbsent: true }) === undefined ? JSON.stringify(plan) : "";
+  } catch {
+    // A getter that throws; preflight says so.
+    return "";
+  }
 }
 
 /** Undefined when it does not fit: then preflight says why. */

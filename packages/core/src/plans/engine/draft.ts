@@ -1,4 +1,4 @@
-import type { BlobRow, ContextWrite, JournalWrite } from "../../ports/state-store.ts";
+import type { BlobRow, ContextWrite, JournalFinish, JournalStart, JournalWrite } from "../../ports/state-store.ts";
 import type { EnergyRow } from "../../schema/energy.ts";
 import type { EventType, NewEvent } from "../../schema/event.ts";
 import type { JsonObject } from "../../schema/json.ts";
@@ -12,6 +12,10 @@ export type Draft = {
   /** Scopes whose branches have joined. */
   readonly dropScopes: string[];
   readonly journal: JournalWrite[];
+  /** Where in `journal` the calls are that began with this commit, by position. */
+  readonly begun: Map<string, number>;
+  /** How many requests and results `journal` holds. */
+  journalValues: number;
   readonly energy: EnergyRow[];
   readonly blobs: BlobRow[];
   readonly events: NewEvent[];
@@ -37,6 +41,8 @@ export function newDraft(): Draft {
     context: [],
     dropScopes: [],
     journal: [],
+    begun: new Map(),
+    journalValues: 0,
     energy: [],
     blobs: [],
     events: [],
@@ -54,4 +60,23 @@ export function newDraft(): Draft {
 
 export function note(draft: Draft, type: EventType, data: JsonObject): void {
   draft.events.push({ type, at: draft.at, data });
+}
+
+export function beginRow(draft: Draft, row: JournalStart): void {
+  draft.begun.set(row.ord, draft.journal.length);
+  draft.journal.push(row);
+  draft.journalValues++;
+}
+
+/** A call that began with the same commit is one row of it. */
+export function endRow(draft: Draft, row: JournalFinish): void {
+  draft.journalValues++;
+  const index = draft.begun.get(row.ord);
+  const start = index === undefined ? undefined : draft.journal[index];
+  if (index === undefined || start?.kind !== "start") {
+    draft.journal.push(row);
+    return;
+  }
+  const { state, result, at: finishedAt, energyUnits } = row;
+  draft.journal[index] = { ...start, kind: "whole", state, result, finishedAt, energyUnits };
 }

@@ -51,6 +51,33 @@ describe("two at once", () => {
     expect(calls()).toBe(1);
   });
 
+  it("start a plan in two processes: the calls that the refused one has begun are ended, and leave nothing", async () => {
+    world = createEngineWorld();
+    const ends: string[] = [];
+    const definition = { id: "t::x", description: "Waits.", parameters: { type: "object" }, effects: "read" } as const;
+    world.registry.register({
+      definition,
+      implementation: (_args: unknown, { signal }: { readonly signal: AbortSignal }) =>
+        new Promise((resolve) => {
+          signal.addEventListener("abort", () => void ends.push("aborted"));
+          setTimeout(() => resolve(ends.push("ended")), 60);
+        }),
+    });
+    // A tool's code is loaded at its first call.
+    await world.engine.executePlan({ owner, sessionId: "earlier", plan: one, create: true });
+    await world.engine.settled({ owner, sessionId: "earlier" });
+    await world.engine.createSession(session);
+    const other = engineOn(world);
+    const both = await Promise.allSettled(
+      [world.engine, other].map((engine) => engine.executePlan({ ...session, plan: one })),
+    );
+    expect(both).toMatchObject([{ status: "fulfilled" }, { status: "rejected", reason: { code: "session_busy" } }]);
+    expect(ends).toEqual(["ended", "aborted"]);
+    expect(other.activeRuns()).toBe(0);
+    expect((await world.engine.settled(session)).status).toBe("completed");
+    expect((await world.engine.readSession(session)).history).toHaveLength(1);
+  });
+
   it("answer one question: the second answer is not given to the next", async () => {
     world = createEngineWorld();
     const collectionPath = { jsonPath: "$.promptInput.xs" };

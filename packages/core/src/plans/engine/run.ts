@@ -5,8 +5,8 @@
  * orders them.
  *
  * E1  What a completion changes is committed before any effect that follows from it begins, unless nothing in the world
- *     could tell: calls that change nothing begin while the commit is on its way, and what comes of them before the
- *     store takes it is part of it.
+ *     could tell: calls that change nothing begin while the commit is on its way, also while it is the run's first, and
+ *     what comes of them before the store takes it is part of it.
  * E2  The end of one step and the start of the next are one commit, unless something had to be loaded in between.
  * E3  A call's intent is in the journal before the tool is called; on the disk when its effects are `once`.
  * E4  Commits of a run reach the store in order; the version fence makes a second driver of the session fail, not win.
@@ -34,14 +34,18 @@ import { createWriter } from "./writer.ts";
 /** After so many transitions without a call, what has happened is committed and others get their turn. */
 export const MAX_TRANSITIONS_PER_COMMIT = 1_000;
 
-/** So many rows of the journal, each with a request or a result, end a commit: together they are far below what one may hold. */
-export const MAX_JOURNAL_ROWS_PER_COMMIT = 128;
+/** So many requests and results in the journal end a commit: together they are far below what one may hold. */
+export const MAX_JOURNAL_VALUES_PER_COMMIT = 128;
 
 /** A run may be this many steps ahead of the store. */
 export const MAX_STEPS_UNWRITTEN = 32;
 
 /** And with `ERGON_FSYNC=always` this many ahead of the disk. */
 export const MAX_STEPS_AHEAD = 32;
+
+/** A first commit that brings more than this is written alone: with what the first steps add it might be too large. */
+export const MAX_OPENING_ROWS = 32;
+export const MAX_OPENING_PLAN_CHARS = 1024 * 1024;
 
 export type Run = {
   readonly state: RunState;
@@ -66,6 +70,7 @@ export type Run = {
 /** What the first commit of a run carries besides its first steps. */
 export type Opening = Pick<Commit, "plan" | "blobs" | "context" | "journal"> & {
   readonly planHash: string;
+  readonly planChars: number;
   readonly input: Json;
 };
 
@@ -83,7 +88,6 @@ export function createRun({ deps, state, onCommit, onIdle }: RunParts): Run {
   const resting: (() => void)[] = [];
   const commitInOrder = createWriter(deps);
   const effects = createEffects({ deps, state, arrive: (arrival) => void queue.push(arrival), begun });
-  let opening: Opening | undefined;
   let pumping = false;
   let underWay = 0;
   /** What the store was given and has not taken yet. */
@@ -97,27 +101,35 @@ export function createRun({ deps, state, onCommit, onIdle }: RunParts): Run {
   const run: Run = {
     state,
     start: async (first) => {
-      opening = first;
       pumping = true;
       const draft = newDraft();
       draft.at = isoTime(deps.clock);
+      draft.told = true;
+      let runsAhead = false;
       let onDisk: Promise<void> | undefined;
       try {
-        draft.told = true;
         const { forkedFrom } = state.core;
         const origin = forkedFrom === undefined || state.version > 0 ? {} : { forkedFrom };
         if (state.version === 0) note(draft, "session-created", { sessionId: state.sessionId, ...origin });
         note(draft, "session-started", { planId: state.plan.plan.planId, run: state.cursor.run });
         draft.context.push(...(first.context ?? []));
         draft.journal.push(...(first.journal ?? []));
+        draft.blobs.push(...(first.blobs ?? []));
         take(begin(state.plan, state.cursor, deps.clock.now()), draft, () => undefined);
         settle(draft);
-        ({ onDisk } = await write(count(draft)));
+        runsAhead = isSmall(first) && mayRunAhead(draft);
+        const written = write(count(draft), { ...first, isAlone: !runsAhead });
+        if (runsAhead) {
+          if (!draft.taken) open = { draft, written };
+          pumping = false;
+          launch(draft);
+        }
+        ({ onDisk } = await written);
+        launch(draft);
       } finally {
-        pumping = false;
+        if (!runsAhead) pumping = false;
+        void pump();
       }
-      launch(draft);
-      void pump();
       await onDisk;
     },
     recover: () => {
@@ -257,10 +269,10 @@ export function createRun({ deps, state, onCommit, onIdle }: RunParts): Run {
     draft.launches.push(effect);
   }
 
-  /** Nobody is told of it, and all that follows is calls that change nothing. */
+  /** All that follows is calls that change nothing. */
   function mayRunAhead(draft: Draft): boolean {
-    const { changed, told, durable, end, launches } = draft;
-    if (!changed || told || durable || end !== undefined || launches.length === 0) return false;
+    const { changed, durable, end, launches } = draft;
+    if (!changed || durable || end !== undefined || launches.length === 0) return false;
     if (isFull(draft) || isLarge(draft)) return false;
     return launches.every((effect) => effect.kind === "invoke" && effects.leavesNoTrace(effect));
   }
@@ -280,34 +292,30 @@ export function createRun({ deps, state, onCommit, onIdle }: RunParts): Run {
     return draft;
   }
 
-  async function write(draft: Draft): Promise<Written> {
+  /** The first commit is somebody's request: it is refused when it cannot be written. Later ones hold results. */
+  async function write(draft: Draft, first?: FirstCommit): Promise<Written> {
     const before = state.core;
     let made: ReturnType<typeof commitOf> | undefined;
-    try {
-      if (opening === undefined) {
-        await commitInOrder(() => {
-          if (made === undefined) {
-            draft.taken = true;
-            open = undefined;
-            made = commitOf(draft, undefined);
-            hold(made.session.core);
-          }
-          return made;
-        });
-      } else {
-        // The first commit is somebody's request: it is refused when it cannot be written. Later ones hold results.
-        made = commitOf(draft, opening);
-        await deps.store.commit(made);
+    const make = (): Commit => {
+      if (made === undefined) {
+        draft.taken = true;
+        open = undefined;
+        made = commitOf(draft, first);
         hold(made.session.core);
       }
+      return made;
+    };
+    try {
+      if (first === undefined) await commitInOrder(make);
+      else await deps.store.commit(first.isAlone ? make() : make);
     } catch (thrown) {
+      if (first !== undefined) over = true;
       // Whoever waits for an answer gets this one.
       for (const acknowledge of draft.acknowledge) acknowledge(Promise.reject(toErgonError(thrown, "engine_failed")));
       throw thrown;
     } finally {
       unwritten -= draft.steps;
     }
-    opening = undefined;
     if (draft.end !== undefined) await withdrawQuestions(deps, before);
     if (draft.end !== undefined) over = true;
     onCommit(made?.session.core ?? state.core);
@@ -328,7 +336,7 @@ export function createRun({ deps, state, onCommit, onIdle }: RunParts): Run {
       dropScopes,
       journal,
       energy,
-      blobs: first?.blobs === undefined ? blobs : [...first.blobs, ...blobs],
+      blobs,
       events,
       durable: draft.durable,
     };
@@ -406,9 +414,16 @@ function isFull({ transitions }: Draft): boolean {
   return transitions >= MAX_TRANSITIONS_PER_COMMIT;
 }
 
-function isLarge({ journal }: Draft): boolean {
-  return journal.length >= MAX_JOURNAL_ROWS_PER_COMMIT;
+function isSmall({ context = [], journal = [], planChars }: Opening): boolean {
+  return context.length + journal.length <= MAX_OPENING_ROWS && planChars <= MAX_OPENING_PLAN_CHARS;
 }
+
+function isLarge({ journalValues }: Draft): boolean {
+  return journalValues >= MAX_JOURNAL_VALUES_PER_COMMIT;
+}
+
+/** Alone: made at once, and nothing that comes meanwhile becomes part of it. */
+type FirstCommit = Opening & { readonly isAlone: boolean };
 
 /** In the store; `onDisk` when the disk takes it as well. */
 type Written = { readonly onDisk?: Promise<void> };

@@ -87,6 +87,7 @@ export async function beginRun(
       ...filled,
       ...(checked.isStored ? {} : { plan: { hash: checked.hash, plan: checked.plan } }),
       planHash: checked.hash,
+      planChars: checked.isStored ? 0 : checked.chars,
       input: kept.value,
       blobs: [
         ...(filled.blobs ?? []),
