@@ -15,7 +15,8 @@ import { MAX_ERROR_MESSAGE } from "./call-failure.ts";
 import { MAX_OUTPUT_LENGTH } from "./call-output.ts";
 import { MAX_PROGRESS_MESSAGE, MAX_PROGRESS_PER_SECOND } from "./call-progress.ts";
 import { createToolGate } from "./gate.ts";
-import { DEFAULT_TIMEOUT_MS, MAX_BLOBS_PER_CALL } from "./invoke-call.ts";
+import { MAX_BLOBS_PER_CALL } from "./call-run.ts";
+import { DEFAULT_TIMEOUT_MS } from "./invoke-call.ts";
 import { ToolRegistry } from "./registry.ts";
 import type { ProgressUpdate, ToolRun } from "./tool.ts";
 
@@ -67,6 +68,18 @@ describe("invoke", () => {
     await expect(gate.invoke(waiting, { idempotencyKey: "k", context: {} })).rejects.toMatchObject({
       code: "input_invalid",
     });
+  });
+
+  it("lets a tool hand a copy of what it was given to others", async () => {
+    const heard: ProgressUpdate[] = [];
+    const helper = ({ signal, idempotencyKey, progress, logger }: ToolRun): string => {
+      progress({ message: `${String(signal.aborted)} ${idempotencyKey}` });
+      logger.info({}, "helped");
+      return idempotencyKey;
+    };
+    const { invoke } = world({ run: (_params, run) => helper({ ...run }) });
+    expect(await invoke({}, { progress: (update) => heard.push(update) })).toMatchObject({ output: "key" });
+    expect(heard).toEqual([{ message: "false key" }]);
   });
 
   it("gives the tool a copy of its args", async () => {

@@ -2,44 +2,25 @@ import { errorValue, type ErrorValue } from "../errors/ergon-error.ts";
 import { gateError } from "../errors/gate.ts";
 import { usageError } from "../errors/usage.ts";
 import type { CostModel } from "../energy/cost-model.ts";
-import type { Clock } from "../ports/clock.ts";
-import type { Logger } from "../ports/logger.ts";
-import type { ISandboxService } from "../ports/sandbox.ts";
 import type { BlobRef } from "../schema/blob.ts";
 import { copyJson } from "../schema/json.ts";
 import type { AllowedCall, CallOutcome, InvokeOptions } from "./call.ts";
 import { cancelled, errorFrom, failureOf, timedOut } from "./call-failure.ts";
 import { outcomeWithRows, type CallResult } from "./call-outcome.ts";
 import { outputOf } from "./call-output.ts";
-import { createProgress } from "./call-progress.ts";
+import { CallRun, type CallRunDeps, Invocation, type RunningCall } from "./call-run.ts";
 import { argsInvalid } from "./check-call.ts";
 import { toolNotFound, type ToolRegistry } from "./registry.ts";
-import { sandboxOf } from "./run-sandbox.ts";
 import type { ToolBodies } from "./tool-bodies.ts";
-import type { Infrastructure, Tool, ToolArgs, ToolBlobs, ToolBody, ToolRun } from "./tool.ts";
+import type { Tool, ToolArgs, ToolBody, ToolRun } from "./tool.ts";
 
 /** For tools and calls that name no time limit of their own. */
 export const DEFAULT_TIMEOUT_MS = 60_000;
 
-/** What is larger belongs into fewer blobs. */
-export const MAX_BLOBS_PER_CALL = 1_000;
-
-export type InvokeDeps = {
+export type InvokeDeps = CallRunDeps & {
   readonly registry: Pick<ToolRegistry, "get" | "list">;
   readonly bodies: ToolBodies;
   readonly costs: CostModel;
-  readonly clock: Clock;
-  readonly logger: Logger;
-  readonly sandbox: ISandboxService;
-  readonly dataRoots: readonly string[];
-};
-
-/** `given`: the tool has asked for its signal. */
-type RunningCall = {
-  isOver: boolean;
-  readonly put: BlobRef[];
-  given: AbortController | undefined;
-  abortedFor?: { readonly reason: unknown };
 };
 
 type Ready = {
@@ -83,7 +64,7 @@ export function createInvoke(deps: InvokeDeps): (call: AllowedCall, options: Inv
     const { signal, idempotencyKey } = options;
     const startedMs = clock.monotonic();
     const timeoutMs = call.timeoutMs ?? tool.timeoutMs ?? DEFAULT_TIMEOUT_MS;
-    const state: RunningCall = { isOver: false, put: [], given: undefined };
+    const state: RunningCall = { isOver: false, put: [], stopping: new AbortController() };
     return new Promise((resolve) => {
       const settle = (result: CallResult): void => {
         state.isOver = true;
@@ -96,8 +77,7 @@ export function createInvoke(deps: InvokeDeps): (call: AllowedCall, options: Inv
       const giveUp = (error: ErrorValue, reason: unknown): void => {
         if (state.isOver) return;
         settle({ error });
-        state.abortedFor = { reason };
-        state.given?.abort(reason);
+        state.stopping.abort(reason);
       };
       const onAbort = (): void => giveUp(cancelled(call), signal?.reason);
       const onDeadline = (): void => {
@@ -106,7 +86,7 @@ export function createInvoke(deps: InvokeDeps): (call: AllowedCall, options: Inv
       };
       const stopTimer = clock.after(timeoutMs, onDeadline);
       signal?.addEventListener("abort", onAbort, { once: true });
-      start(body, args, options, runOf(ready, state)).then(
+      start(body, args, options, new CallRun(deps, call, options, state)).then(
         (returned) => {
           if (state.isOver) logLate(tool, options, "A result came after its call was over, and was dropped.");
           else settle(resultOf(tool, body, returned, state.put));
@@ -117,42 +97,6 @@ export function createInvoke(deps: InvokeDeps): (call: AllowedCall, options: Inv
         },
       );
     });
-  }
-
-  /** Few tools look at their signal, report progress or log, and what that takes costs more than many a tool. */
-  function runOf({ tool, call, options }: Ready, state: RunningCall): ToolRun {
-    let logger: Logger | undefined;
-    let tell: ToolRun["progress"] | undefined;
-    const run: ToolRun & { answers?: InvokeOptions["answers"] } = {
-      get signal() {
-        state.given ??= new AbortController();
-        if (state.abortedFor !== undefined) state.given.abort(state.abortedFor.reason);
-        return state.given.signal;
-      },
-      owner: call.owner,
-      idempotencyKey: options.idempotencyKey,
-      progress: (update) => {
-        if (options.progress === undefined || state.isOver) return;
-        tell ??= createProgress({ clock, logger: options.logger ?? deps.logger, report: options.progress });
-        tell(update);
-      },
-      get logger() {
-        logger ??= (options.logger ?? deps.logger).child({ toolId: tool.id });
-        return logger;
-      },
-      get sandbox() {
-        return sandboxOf(deps.sandbox, this);
-      },
-      get context() {
-        return options.context;
-      },
-      get blobs() {
-        return noted(options.blobs ?? NO_BLOBS, state.put);
-      },
-      dataRoots: deps.dataRoots,
-    };
-    if (options.answers !== undefined) run.answers = options.answers;
-    return run;
   }
 
   function logLate(tool: Tool, options: InvokeOptions, message: string): void {
@@ -168,14 +112,7 @@ export function createInvoke(deps: InvokeDeps): (call: AllowedCall, options: Inv
 
 /** Async, so that what the tool throws at once, or a strange thenable, ends as a rejection like any other. */
 async function start(body: ToolBody, args: ToolArgs, options: InvokeOptions, run: ToolRun): Promise<unknown> {
-  const invocation = {
-    args,
-    get context() {
-      return options.context;
-    },
-    infrastructure: options.infrastructure ?? NO_INFRASTRUCTURE,
-  };
-  return await body.run(invocation, run);
+  return await body.run(new Invocation(args, options), run);
 }
 
 /** The tool's own copy: what it does to its args is not what the journal will say it got. */
@@ -206,24 +143,3 @@ function toolChanged({ toolId }: AllowedCall): ErrorValue {
 function neverCalled({ toolId }: AllowedCall): ErrorValue {
   return errorValue("cancelled", `"${toolId}" was cancelled before it was called.`, { details: { toolId } });
 }
-
-const NO_INFRASTRUCTURE: Infrastructure = {};
-
-/** The caller commits what was put together with the result. */
-function noted(blobs: ToolBlobs, put: BlobRef[]): ToolBlobs {
-  return {
-    get: blobs.get,
-    put: async (bytes, mediaType) => {
-      if (put.length === MAX_BLOBS_PER_CALL) {
-        throw usageError("not_available", `One call may put ${String(MAX_BLOBS_PER_CALL)} blobs at most.`);
-      }
-      const ref = await blobs.put(bytes, mediaType);
-      put.push(ref);
-      return ref;
-    },
-  };
-}
-
-const noBlobs = (): Promise<never> =>
-  Promise.reject(usageError("not_available", "Whoever called this tool keeps no blobs for it."));
-const NO_BLOBS: ToolBlobs = { put: noBlobs, get: noBlobs };

@@ -28,9 +28,12 @@ export type BatchWriter = {
   readonly foldToRead: () => void;
 };
 
-/** What the tail may hold before it is folded. */
+/**
+ * What the tail may hold before it is folded. Many runs at once fill it with every batch or two, and would write all they
+ * have twice if it held more.
+ */
 export const MAX_TAIL_COMMITS = 500;
-export const MAX_TAIL_CHARS = 1024 * 1024;
+export const MAX_TAIL_CHARS = 512 * 1024;
 /** A reader that folds a tail shorter than this will read again soon: the next batches go straight to the tables. */
 const SHORT_TAIL_COMMITS = 8;
 const DIRECT_BATCHES = 16;

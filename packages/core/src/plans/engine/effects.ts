@@ -27,6 +27,7 @@ import { progressInto } from "./progress.ts";
 import { recoverCall } from "./recover-call.ts";
 import { reusable } from "./reuse.ts";
 import { idempotencyKey, toolStep, type Arrival, type RunState } from "./run-state.ts";
+import { StepCall, type StepCaller, StepCheck } from "./step-call.ts";
 import { untilWritten } from "./until-written.ts";
 
 export type Effects = {
@@ -53,10 +54,15 @@ type Answer = Completion extends infer C ? (C extends Completion ? Omit<C, "ord"
 
 export function createEffects({ deps, state, arrive, begun }: EffectsParts): Effects {
   const { plan, data, sessionId, owner } = state;
-  const { conversationId } = state.core;
+  const { conversationId, mode } = state.core;
   const talk = conversationId === undefined ? {} : { conversationId };
-  const infrastructure = { ...deps.infrastructure, sessionId, ...talk };
-  const blobs = ownedBlobs(deps, owner);
+  const caller: StepCaller = {
+    caller: { kind: "plan", owner, ...(mode === undefined ? {} : { role: mode }) },
+    sessionId,
+    signal: state.calls.signal,
+    infrastructure: { ...deps.infrastructure, sessionId, ...talk },
+    blobs: ownedBlobs(deps, owner),
+  };
 
   return {
     now: (effect) => {
@@ -177,23 +183,14 @@ export function createEffects({ deps, state, arrive, begun }: EffectsParts): Eff
 
   function ask(effect: Check | Invoke, args: JsonObject): MaybePromise<CheckAnswer> {
     const step = toolStep(plan, effect.stepId);
-    const { mode } = state.core;
-    const remaining = energyLeft(state);
-    return deps.gate.check({
+    const asked = {
       toolId: effect.amendment?.toolId ?? step.toolId,
       args,
-      get context() {
-        return data.contextOf(effect.place);
-      },
-      caller: {
-        kind: "plan",
-        owner,
-        ...(mode === undefined ? {} : { role: mode }),
-      },
-      sessionId,
-      ...(step.timeoutMs === undefined ? {} : { timeoutMs: step.timeoutMs }),
-      ...(remaining === undefined ? {} : { energy: { remaining } }),
-    });
+      timeoutMs: step.timeoutMs,
+      remainingUnits: energyLeft(state),
+      context: () => data.contextOf(effect.place),
+    };
+    return deps.gate.check(new StepCheck(caller, asked));
   }
 
   function checked(effect: Check, verdict: CheckAnswer): void {
@@ -288,22 +285,16 @@ export function createEffects({ deps, state, arrive, begun }: EffectsParts): Eff
     const earlier = await reusable(deps, tool, ready, { sessionId, idempotencyKey: key });
     const outcome =
       earlier?.outcome ??
-      (await deps.gate.invoke(ready, {
-        signal: state.calls.signal,
-        idempotencyKey: key,
-        get context() {
-          return data.contextOf(effect.place);
-        },
-        infrastructure,
-        blobs,
-        answers: effect.amendment?.answers ?? NO_ANSWERS,
-        get logger() {
-          return deps.logger.child({ sessionId, planId: plan.plan.planId, stepId });
-        },
-        get progress() {
-          return progressInto(deps, { owner, sessionId, stepId, position });
-        },
-      }));
+      (await deps.gate.invoke(
+        ready,
+        new StepCall(caller, {
+          idempotencyKey: key,
+          answers: effect.amendment?.answers ?? NO_ANSWERS,
+          context: () => data.contextOf(effect.place),
+          logger: () => deps.logger.child({ sessionId, planId: plan.plan.planId, stepId }),
+          progress: () => progressInto(deps, { owner, sessionId, stepId, position }),
+        }),
+      ));
     for (const { ref, bytes } of outcome.blobs) {
       if (bytes !== undefined) await untilWritten(deps, () => deps.blobs.put(bytes, ref.mediaType));
     }
