@@ -5,7 +5,8 @@ import type { LongRun, Task } from "./peers/contender.ts";
 import { median, type Report, whole } from "./report.ts";
 
 const PLAN_STEPS = 20;
-const SESSIONS = [1, 32] as const;
+const ALONE = 1;
+const SESSIONS = [ALONE, 32] as const;
 const WARM_UP_MS = 2_500;
 const RATE_ROUNDS = 5;
 const RATE_MS = 900;
@@ -42,7 +43,11 @@ const CONTENDERS: readonly Named[] = [
 ];
 
 type Entrant = Named & {
-  child: Child | undefined;
+  /**
+   * A process for each number of sessions: what many at once make a contender do, opening more connections for example,
+   * must not stay with it when it runs one.
+   */
+  readonly children: Map<number, Child>;
   /** Why it is not there, or no longer. */
   trouble: string;
   readonly rates: Map<number, number[]>;
@@ -55,8 +60,7 @@ export async function run(): Promise<Report> {
   const entrants: Entrant[] = [];
   for (const named of CONTENDERS) entrants.push(await enter(named));
   try {
-    for (const entrant of entrants)
-      for (const sessions of SESSIONS.toReversed()) await rate(entrant, sessions, WARM_UP_MS);
+    for (const entrant of entrants) for (const sessions of SESSIONS) await rate(entrant, sessions, WARM_UP_MS);
     for (const { rates } of entrants) rates.clear();
     // A B C A B C …: a disk's and a machine's mood change within seconds, and must not favour one of them.
     for (let round = 0; round < RATE_ROUNDS; round += 1)
@@ -66,42 +70,49 @@ export async function run(): Promise<Report> {
       for (let round = 0; round < rounds; round += 1)
         for (const entrant of entrants) await long(entrant, { planSteps, limitMs });
   } finally {
-    for (const { child } of entrants) child?.end();
+    for (const { children } of entrants) for (const child of children.values()) child.end();
   }
   return reportOf(entrants);
 }
 
 async function enter(named: Named): Promise<Entrant> {
-  const entrant = { ...named, trouble: "", rates: new Map(), runs: new Map(), synchronous: "", kept: "" };
+  const children = new Map<number, Child>();
+  const entrant = { ...named, children, trouble: "", rates: new Map(), runs: new Map(), synchronous: "", kept: "" };
   try {
-    return { ...entrant, child: await startChild(named) };
+    for (const sessions of SESSIONS) children.set(sessions, await startChild(named));
   } catch (thrown) {
-    return { ...entrant, child: undefined, trouble: reasonOf(thrown) };
+    entrant.trouble = reasonOf(thrown);
   }
+  return entrant;
 }
 
-async function ask(entrant: Entrant, task: Task, limitMs: number) {
+async function ask(entrant: Entrant, sessions: number, task: Task, limitMs: number) {
+  const child = entrant.children.get(sessions);
   try {
-    return await entrant.child?.ask(task, limitMs + PATIENCE_MS);
+    return await child?.ask(task, limitMs + PATIENCE_MS);
   } catch (thrown) {
     entrant.trouble = `${task.kind === "long" ? `${whole(task.planSteps)} steps: ` : ""}${reasonOf(thrown)}`;
-    entrant.child?.end();
-    entrant.child = undefined;
+    child?.end();
+    entrant.children.delete(sessions);
     return undefined;
   }
 }
 
 async function rate(entrant: Entrant, sessions: number, ms: number): Promise<void> {
-  const answer = await ask(entrant, { kind: "rate", sessions, planSteps: PLAN_STEPS, ms }, ms);
+  const answer = await ask(entrant, sessions, { kind: "rate", sessions, planSteps: PLAN_STEPS, ms }, ms);
   if (answer?.kind !== "rate") return;
   entrant.rates.set(sessions, [...(entrant.rates.get(sessions) ?? []), answer.stepsPerSecond]);
 }
 
 async function about(entrant: Entrant): Promise<void> {
-  const answer = await ask(entrant, { kind: "about" }, RATE_MS);
-  if (answer?.kind !== "about") return;
-  entrant.synchronous = SYNCHRONOUS[Number(answer.synchronous)] ?? answer.synchronous;
-  entrant.kept = `${whole(answer.stored)} of ${whole(answer.ran)}`;
+  const kept: string[] = [];
+  for (const sessions of SESSIONS) {
+    const answer = await ask(entrant, sessions, { kind: "about" }, RATE_MS);
+    if (answer?.kind !== "about") continue;
+    entrant.synchronous = SYNCHRONOUS[Number(answer.synchronous)] ?? answer.synchronous;
+    kept.push(`${whole(answer.stored)} of ${whole(answer.ran)}`);
+  }
+  entrant.kept = kept.join(" and ");
 }
 
 /** As SQLite numbers them. */
@@ -111,8 +122,8 @@ async function long(entrant: Entrant, { planSteps, limitMs }: Omit<Extract<Task,
   const done = entrant.runs.get(planSteps) ?? [];
   const spentMs = done.reduce((sum, { msPerStep, reached }) => sum + msPerStep * reached, 0);
   const wasCut = done.some(({ reached }) => reached < planSteps);
-  if (wasCut || spentMs > LENGTH_LIMIT_MS || planSteps > (entrant.child?.maxSteps ?? 0)) return;
-  const answer = await ask(entrant, { kind: "long", planSteps, limitMs }, limitMs);
+  if (wasCut || spentMs > LENGTH_LIMIT_MS || planSteps > (entrant.children.get(ALONE)?.maxSteps ?? 0)) return;
+  const answer = await ask(entrant, ALONE, { kind: "long", planSteps, limitMs }, limitMs);
   if (answer?.kind === "long") entrant.runs.set(planSteps, [...done, answer]);
 }
 
@@ -132,11 +143,11 @@ function reportOf(entrants: readonly Entrant[]): Report {
       ...comparisons(entrants),
       ...entrants.filter(({ trouble }) => trouble !== "").map(({ name, trouble }) => `${name} gave up: ${trouble}`),
       `Steps in the database at the end of the rates, of those that ran: ${entrants.map(({ name, kept }) => `${name} ${kept}`).join("; ")}.`,
-      `steps/s: plans of ${String(PLAN_STEPS)} steps, one after the other in each session; median of ${String(RATE_ROUNDS)} interleaved rounds of ${String(RATE_MS)} ms, slowest and fastest in brackets. Each contender in a process of its own, warmed up before.`,
+      `steps/s: plans of ${String(PLAN_STEPS)} steps, one after the other in each session; median of ${String(RATE_ROUNDS)} interleaved rounds of ${String(RATE_MS)} ms, slowest and fastest in brackets. Each contender in a process of its own for each number of sessions, warmed up before.`,
       "ms/step: one plan alone, from its start to its end; median of up to 5, 3 and 9 rounds. A run that was cut at its time limit is marked with the step it reached.",
       "second half : first is what a step costs in the second half of a run of 10,000 over what it costs in the first, from its hundredth step on. Halves, because the store puts its newest commits into their tables once in about 1,100 steps and its log into the database once in some 10,000: a shorter stretch has one of that, or none.",
       "A step that does nothing may be repeated after a crash, so those of one turn of the event loop share a commit; a step that changes things waits until its own intent is stored.",
-      "Peers as they set themselves up. LangGraph.js with durability sync, under the machine's own Node; plans over 20 steps are one node that goes round. openworkflow refuses more than 1,000 steps.",
+      "Peers as they set themselves up. Mastra sets the first of its connections to NORMAL and leaves those that it opens later, for work at the same time, at FULL: at 1 it never syncs, at 32 it has rounds with one and rounds with the other. LangGraph.js with durability sync, under the machine's own Node; plans over 20 steps are one node that goes round. openworkflow refuses more than 1,000 steps.",
     ],
   };
 }
@@ -159,8 +170,9 @@ function comparisons(entrants: readonly Entrant[]): string[] {
     );
     const alike =
       synced === undefined || synced === peer ? "" : `; ${times(synced)} ${synced.name}, the best that syncs`;
+    const fastest = Math.max(...peers.flatMap(({ rates }) => rates.get(sessions) ?? []));
     lines.push(
-      `${own.name} at ${String(sessions)}: ${times(peer)} the best peer, ${peer.name}${aim === undefined ? "" : ` (aim ${String(aim)})`}${alike}.`,
+      `${own.name} at ${String(sessions)}: ${times(peer)} the best peer, ${peer.name}${aim === undefined ? "" : ` (aim ${String(aim)})`}, and ${(at(own, sessions) / fastest).toFixed(1)} times the fastest round of any${alike}.`,
     );
   };
   compare(always, 32, 10);
@@ -176,8 +188,9 @@ function rateText(rates: readonly number[]): string {
   return `${whole(median(rates))} (${whole(Math.min(...rates))} to ${whole(Math.max(...rates))})`;
 }
 
-function longText({ runs, child }: Entrant, planSteps: number): string {
+function longText({ runs, children }: Entrant, planSteps: number): string {
   const done = runs.get(planSteps) ?? [];
+  const child = children.get(ALONE);
   if (done.length === 0) return child !== undefined && planSteps > child.maxSteps ? "refused" : "none";
   const cut = done.find(({ reached }) => reached < planSteps);
   const ms = median(done.map(({ msPerStep }) => msPerStep)).toFixed(3);
