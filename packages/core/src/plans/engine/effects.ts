@@ -150,7 +150,7 @@ export function createEffects({ deps, state, arrive, begun }: EffectsParts): Eff
 
   function checkNow(effect: Check): boolean {
     try {
-      const args = effect.args ?? effect.amendment?.args ?? resolveArguments(effect.stepId, data.view(effect.place));
+      const args = effect.args ?? effect.amendment?.args ?? resolveArguments(effect);
       if (args === undefined) return false;
       const asked = ask(effect, args);
       if (asked instanceof Promise) begun(() => orFail(effect, async () => checked(effect, await asked)));
@@ -170,8 +170,10 @@ export function createEffects({ deps, state, arrive, begun }: EffectsParts): Eff
     checked(effect, await ask(effect, args));
   }
 
-  function resolveArguments(stepId: string, view: PointerView): JsonObject | undefined {
-    const found = resolveTemplate(templateOf(stepId), view);
+  function resolveArguments({ stepId, place }: At): JsonObject | undefined {
+    const template = templateOf(stepId);
+    if (template.kind === "literal") return template.value as JsonObject;
+    const found = resolveTemplate(template, data.view(place));
     return found.kind === "needs" ? undefined : (found.value as JsonObject);
   }
 
