@@ -1,7 +1,6 @@
 // The only wiring: which implementation stands behind each port. Parts are made when they are first asked for, and what
 // is heavy to load is loaded then.
 import { existsSync } from "node:fs";
-import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import {
@@ -155,8 +154,8 @@ export function compose({ flags, home, version }: ComposeOptions): App {
       return (elsewhere ? createRemoteSandbox({ url, token }) : await localSandbox()).profiles();
     },
     searchServers: async (words, limit, signal) => {
-      const { createRegistryClient, openRegistryCache } = await import("@ergon/node");
-      await mkdir(values.data, { recursive: true, mode: 0o700 });
+      const { createRegistryClient, makeFolder, openRegistryCache } = await import("@ergon/node");
+      makeFolder(values.data);
       const client = createRegistryClient(values.mcpRegistry);
       const cache = openRegistryCache({ path: join(values.data, "registry.db"), client, now: () => clock.now() });
       try {

@@ -33,6 +33,7 @@ export { chooseCheaperModels, chooseModel, type ModelChoice, type ModelService }
 export { type KeptVectors, openKeptVectors } from "./embed/kept-embedder.ts";
 export { openConversationMemory, type SqliteConversationMemory } from "./sqlite/conversation-memory.ts";
 export { type FolderInspection, inspectFolder } from "./ownership/inspect-folder.ts";
+export { makeFolder } from "./ownership/make-folder.ts";
 export { openSqliteConversationStore } from "./sqlite/conversation-store.ts";
 export { openSqliteLoopStore, type SqliteLoopOptions } from "./sqlite/loop-store.ts";
 export { createLocalSandbox, type LocalSandboxOptions } from "./sandbox/local-sandbox.ts";

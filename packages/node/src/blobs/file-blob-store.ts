@@ -1,7 +1,7 @@
-import { mkdirSync } from "node:fs";
 import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { type BlobStore, checkBlob, MAX_BLOB_BYTES, missingBlob, storeError } from "@ergon/core";
+import { makeFolder } from "../ownership/make-folder.ts";
 import { contentHash } from "./content-hash.ts";
 import { errnoOf, fromFileSystem } from "./file-errors.ts";
 import { createWholeWrites, removeLeftovers } from "./write-whole.ts";
@@ -17,7 +17,7 @@ export function openFileBlobStore({ folder, maxBytes = MAX_BLOB_BYTES }: FileBlo
   const whole = createWholeWrites(scratch);
   let closed = false;
   try {
-    mkdirSync(scratch, { recursive: true, mode: 0o700 });
+    makeFolder(scratch);
     removeLeftovers(scratch);
   } catch (thrown) {
     throw fromFileSystem(thrown, `opening the blob folder ${folder}`);

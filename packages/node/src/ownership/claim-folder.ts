@@ -1,9 +1,9 @@
-import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { type ErgonError, storeError } from "@ergon/core";
 import { fromFileSystem } from "../blobs/file-errors.ts";
 import { lockFolder } from "./folder-lock.ts";
+import { makeFolder } from "./make-folder.ts";
 import { isAlive, readServerFile, removeServerFile, writeServerFile } from "./server-file.ts";
 
 /*
@@ -35,11 +35,7 @@ const NAMING_POLL_MS = 20;
 
 /** Makes the folder when it is absent. Throws `store_unavailable` when it cannot be used. */
 export async function claimFolder(dataDir: string, options: { readonly url?: string } = {}): Promise<FolderClaim> {
-  try {
-    mkdirSync(dataDir, { recursive: true, mode: 0o700 });
-  } catch (thrown) {
-    throw fromFileSystem(thrown, `making the data folder ${dataDir}`);
-  }
+  makeFolder(dataDir);
   const serverFile = join(dataDir, "server.json");
   for (let waitedMs = 0; ; waitedMs += NAMING_POLL_MS) {
     const unlock = lockFolder(join(dataDir, "owner.db"));

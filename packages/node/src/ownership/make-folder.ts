@@ -1,0 +1,29 @@
+import { existsSync, mkdirSync, statSync } from "node:fs";
+import { dirname } from "node:path";
+import { errnoOf, fromFileSystem } from "../blobs/file-errors.ts";
+
+const PRIVATE_MODE = 0o700;
+
+/**
+ * Makes a folder and those above it that are absent, for this user alone; throws `store_unavailable`. Not by Node's own
+ * `recursive`: on a file system that takes no folders (`/proc`) it never comes back.
+ */
+export function makeFolder(path: string): void {
+  try {
+    make(path);
+  } catch (thrown) {
+    throw fromFileSystem(thrown, `making the folder ${path}`);
+  }
+}
+
+function make(path: string): void {
+  if (statSync(path, { throwIfNoEntry: false })?.isDirectory() === true) return;
+  const above = dirname(path);
+  if (above !== path && !existsSync(above)) make(above);
+  try {
+    mkdirSync(path, { mode: PRIVATE_MODE });
+  } catch (thrown) {
+    // Somebody else was faster; a file of that name is refused.
+    if (errnoOf(thrown) !== "EEXIST" || !statSync(path).isDirectory()) throw thrown;
+  }
+}
