@@ -78,7 +78,8 @@ export type Decision =
       readonly untilMs?: number;
     }
   | { readonly action: "skip" }
-  | { readonly action: "abort" }
+  /** `output`: what came of a call whose outcome was unknown. */
+  | { readonly action: "abort"; readonly output?: Json }
   | { readonly action: "happened"; readonly output: Json };
 
 export type RunEnd = { readonly status: "completed" } | { readonly status: "failed"; readonly error: ErrorRecord };

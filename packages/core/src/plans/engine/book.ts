@@ -122,25 +122,15 @@ function bookUnknown(before: Cursor, completion: Extract<Completion, { kind: "de
   const { ord, decision } = completion;
   const state = visitPath(before, ord).at(-1)?.frame.state;
   if (state?.kind !== "error" || state.error.code !== "outcome_unknown") return;
-  if (decision.action === "happened") {
-    endRow(draft, {
-      kind: "finish",
-      ord,
-      state: "finished",
-      result: { output: decision.output },
-      at: draft.at,
-      energyUnits: 0,
-    });
-  } else {
-    endRow(draft, {
-      kind: "finish",
-      ord,
-      state: "unknown",
-      result: { error: state.error },
-      at: draft.at,
-      energyUnits: 0,
-    });
-  }
+  const isKnown = "output" in decision && decision.output !== undefined;
+  endRow(draft, {
+    kind: "finish",
+    ord,
+    state: isKnown ? "finished" : "unknown",
+    result: isKnown ? { output: decision.output } : { error: state.error },
+    at: draft.at,
+    energyUnits: 0,
+  });
 }
 
 /** What a person or the supervisor did, and steps that failed short of a call. */

@@ -61,6 +61,34 @@ describe("a call whose outcome is unknown", () => {
     await engine.close();
   });
 
+  it.each([undefined, null])("is not made again by whoever says nothing (%s)", async (input) => {
+    const engine = await interrupted();
+    const answer = engine.resume({ owner, sessionId: "s", ...(input === undefined ? {} : { input }) });
+    await expect(answer).rejects.toMatchObject({
+      code: "resume_input_invalid",
+      message: expect.stringContaining('"happened"') as string,
+    });
+    expect((await engine.readSession({ owner, sessionId: "s" })).core.status).toBe("paused_on_error");
+    await engine.close();
+  });
+
+  it("may have happened and be the end of the run all the same", async () => {
+    const engine = await interrupted();
+    await engine.resume({ owner, sessionId: "s", input: { action: "abort", happened: { ok: 1 } } });
+    expect((await engine.settled({ owner, sessionId: "s" })).status).toBe("failed");
+    const { history, context } = await engine.readSession({ owner, sessionId: "s" });
+    expect(history).toMatchObject([{ toolId: "probe::once", result: { output: { ok: 1 } } }]);
+    expect(context["finalResponse"]).toBeUndefined();
+    await engine.close();
+  });
+
+  it.each([{ action: "retry" }, { arguments: { n: 1 } }])("that happened is not done again: %j", async (more) => {
+    const engine = await interrupted();
+    const answer = engine.resume({ owner, sessionId: "s", input: { happened: 1, ...more } });
+    await expect(answer).rejects.toMatchObject({ code: "resume_input_invalid" });
+    await engine.close();
+  });
+
   it("is refused as an answer to any other failure", async () => {
     world = createEngineWorld();
     const failing = planOf("f", [callStep("a", "probe::fail")]);

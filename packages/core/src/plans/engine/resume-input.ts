@@ -91,6 +91,12 @@ type Reviewed = Pick<Extract<Completion, { kind: "reviewed" }>, "kind" | "accept
 type Decided = Pick<Extract<Completion, { kind: "decided" }>, "kind" | "decision">;
 
 function errorAnswer(step: PlanStep, { error, correction }: OpenWait, input: Json | undefined): Reviewed | Decided {
+  // Saying nothing is no wish to do again what may have been done.
+  if ((input ?? null) === null && error?.code === "outcome_unknown")
+    throw planError(
+      "resume_input_invalid",
+      `Nobody knows whether the call of step "${step.id}" took effect. Say what is to be done: {"happened": its result} if it did; else {"action": "retry" | "skip" | "abort"}.`,
+    );
   const answer = readAnswer(input);
   if (answer.action !== "accept" && answer.action !== "refuse")
     return { kind: "decided", decision: decision(step, error?.code, answer) };
@@ -122,13 +128,7 @@ function readAnswer(input: Json | undefined): z.infer<typeof ErrorAnswer> {
 }
 
 function decision(step: PlanStep, code: string | undefined, answer: z.infer<typeof ErrorAnswer>): Decided["decision"] {
-  if (answer.happened !== undefined) {
-    if (code === "outcome_unknown") return { action: "happened", output: answer.happened };
-    throw planError(
-      "resume_input_invalid",
-      `"happened" settles an unknown outcome; step "${step.id}" failed with ${code ?? "an error"}.`,
-    );
-  }
+  if (answer.happened !== undefined) return settledBy(step, code, answer.happened, answer);
   if (answer.action === undefined)
     throw planError("resume_input_invalid", 'Say what to do: "action" is retry, skip or abort.');
   if (answer.arguments !== undefined && (answer.action !== "retry" || step.type !== "tool_call")) {
@@ -142,4 +142,21 @@ function decision(step: PlanStep, code: string | undefined, answer: z.infer<type
   }
   if (answer.action === "skip" || answer.action === "abort") return { action: answer.action };
   return answer.arguments === undefined ? { action: "retry" } : { action: "retry", args: answer.arguments };
+}
+
+/** A call that took effect has its result; then the run goes on, or ends. */
+function settledBy(
+  step: PlanStep,
+  code: string | undefined,
+  output: Json,
+  { action, arguments: args }: z.infer<typeof ErrorAnswer>,
+): Decided["decision"] {
+  if (code !== "outcome_unknown")
+    throw planError(
+      "resume_input_invalid",
+      `"happened" settles an unknown outcome; step "${step.id}" failed with ${code ?? "an error"}.`,
+    );
+  if (action === "retry" || args !== undefined)
+    throw planError("resume_input_invalid", 'What "happened" is not done again: leave out "action" and "arguments".');
+  return action === "abort" ? { action, output } : { action: "happened", output };
 }
