@@ -42,7 +42,8 @@ function context(flags: GlobalFlags): CommandContext {
   const { signal } = interrupts;
   const wire: CommandContext["compose"] = async (options) => {
     const [{ compose }, { checkSettings }] = await Promise.all([import("./compose.ts"), import("./check-settings.ts")]);
-    const app = compose({ flags, home: import.meta.dirname, version });
+    const note = (line: string): void => terminal.note(line);
+    const app = compose({ flags, home: import.meta.dirname, version, stopping: signal, note });
     if (options?.badSettings !== "allowed") checkSettings(app.settings, terminal);
     return app;
   };

@@ -31,16 +31,16 @@ import { chooseModels } from "./choose-models.ts";
 import { dataRootsFor } from "./data-roots.ts";
 import { once } from "./once.ts";
 import type { GlobalFlags } from "./program/command-group.ts";
-import type { Workplace } from "./workplace.ts";
+import type { Workplace, WorkplaceParts } from "./workplace.ts";
 
 export type ComposeOptions = {
   readonly flags: GlobalFlags;
   /** The folder of the entry point that runs: sources, or what was built from them. */
   readonly home: string;
   readonly version: string;
-};
+} & Pick<WorkplaceParts, "stopping" | "note">;
 
-export function compose({ flags, home, version }: ComposeOptions): App {
+export function compose({ flags, home, version, stopping, note }: ComposeOptions): App {
   const { data, capabilities: folders, mcpConfig } = flags;
   const environment = processEnvironment();
   const settings = readSettings({ flags: { data, capabilities: folders, mcpConfig }, ...environment });
@@ -136,7 +136,23 @@ export function compose({ flags, home, version }: ComposeOptions): App {
         onLearned: (learned: typeof usualUnits) => void (usualUnits = learned),
       };
       workplace = await enterWorkplace(
-        { values, version, entry, registry, gate, models, plans: books, clock, ids, logger, open, hub, asking },
+        {
+          values,
+          version,
+          entry,
+          registry,
+          gate,
+          models,
+          plans: books,
+          clock,
+          ids,
+          logger,
+          stopping,
+          note,
+          open,
+          hub,
+          asking,
+        },
         entrance,
       );
       return workplace;

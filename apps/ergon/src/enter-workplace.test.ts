@@ -71,6 +71,8 @@ function parts(open: () => OpenedData | undefined): WorkplaceParts {
     clock,
     ids: createIds({ clock }),
     logger: silentLogger,
+    stopping: new AbortController().signal,
+    note: () => undefined,
     hub: {
       config: { path: values.mcpConfig, isNamed: false },
       environment: {},

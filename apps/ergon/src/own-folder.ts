@@ -23,8 +23,12 @@ import { counterOf, deskOf, infrastructureOf, shelves } from "./shelves.ts";
 import { watchPlans } from "./watch-plans.ts";
 import type { Entrance, OwnedData, Workplace, WorkplaceParts } from "./workplace.ts";
 
-/** Calls under way get this long to end when a command ends. */
+/** Calls under way get this long to end when a process is asked to go. */
 const DRAIN_MS = 4_000;
+/** A command that ends by itself waits so long for calls that others began through it and that may not be repeated. */
+const MAX_UNHURRIED_MS = 600_000;
+/** Whoever waits longer than this is told what for. */
+const TELL_AFTER_MS = 1_000;
 
 /** Everything that works on a folder that is ours, wired and listening; what fails on the way is closed again. */
 export async function own(parts: WorkplaceParts, data: OwnedData, entrance: Entrance): Promise<Workplace> {
@@ -109,6 +113,7 @@ export async function own(parts: WorkplaceParts, data: OwnedData, entrance: Entr
       await supervisor.stop({ graceMs: DRAIN_MS });
       // Before others are told that we go: what they take over then is not taken a step further here.
       engine.drain();
+      if (entrance.stays !== true) await unhurried(engine.onceDone(), parts);
       await data.retire().catch((thrown: unknown) => {
         logger.warn({ error: toErgonError(thrown, "store_unavailable").toJSON() }, "server.json could not be changed.");
       });
@@ -210,6 +215,19 @@ export async function own(parts: WorkplaceParts, data: OwnedData, entrance: Entr
     await close();
     throw thrown;
   }
+}
+
+/** Waits for what is under way, unless somebody is in a hurry. */
+async function unhurried(done: Promise<void>, { clock, stopping, note }: WorkplaceParts): Promise<void> {
+  if (stopping.aborted) return;
+  const over = new AbortController();
+  const stop = AbortSignal.any([stopping, over.signal]);
+  const telling = clock.sleep(TELL_AFTER_MS, stop).then(() => {
+    if (!stop.aborted) note("Another session's call is under way and may not be repeated; waiting for its end.");
+  });
+  await Promise.race([done, clock.sleep(MAX_UNHURRIED_MS, stop)]);
+  over.abort();
+  await telling;
 }
 
 function hubParts(

@@ -72,6 +72,10 @@ export type WorkplaceParts = {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly logger: Logger;
+  /** Aborts when the process is asked to go. */
+  readonly stopping: AbortSignal;
+  /** Says something to the person at the command line. */
+  readonly note: (line: string) => void;
   /** For the folder's MCP servers, when it becomes ours. */
   readonly hub: Pick<HubParts, "config" | "environment" | "costs" | "onLearned"> & {
     /** As the environment says; where it does not, the configuration does. */

@@ -47,6 +47,8 @@ export type EmbeddedEngine = Omit<Engine, "executePlan"> & {
    * What is asked of the engine from now on it still does: those who use it are told to end after this, and before `close`.
    */
   readonly drain: () => void;
+  /** Resolves when the calls under way have ended whose outcome nobody would know otherwise. */
+  readonly onceDone: () => Promise<void>;
   /** Begins nothing new, lets calls under way end within `graceMs`, leaves the rest for the next start. */
   readonly close: (options?: { readonly graceMs?: number }) => Promise<void>;
   readonly activeRuns: () => number;
@@ -110,6 +112,7 @@ export function createEngine(given: EngineDeps & { readonly plans: PlanLookup })
       draining = true;
       pool.drain();
     },
+    onceDone: pool.onceDone,
     close: async ({ graceMs = 0 } = {}) => {
       closing = true;
       await pool.close(graceMs);

@@ -38,6 +38,8 @@ export type RunPool = {
   readonly recover: () => Promise<{ readonly takenUp: number }>;
   /** Nothing goes on by itself from now on but what is awaited; what somebody takes is still brought back. */
   readonly drain: () => void;
+  /** Resolves when the runs are at rest that have a call under way which may not be repeated. */
+  readonly onceDone: () => Promise<void>;
   readonly close: (graceMs: number) => Promise<void>;
 };
 
@@ -72,6 +74,7 @@ export function createRunPool({ deps: given, record, onCommit }: RunPoolParts): 
     compiled,
     recover,
     drain,
+    onceDone,
     close,
   };
 
@@ -226,6 +229,13 @@ export function createRunPool({ deps: given, record, onCommit }: RunPoolParts): 
     draining = true;
     for (const stop of wakes.values()) stop();
     for (const run of runs.values()) if (!awaited.has(run)) run.drain();
+  }
+
+  async function onceDone(): Promise<void> {
+    const risky = [...runs.values()].filter(({ state: { allowed } }) =>
+      [...allowed.values()].some(({ effects }) => effects === "once"),
+    );
+    await Promise.all(risky.map((run) => run.rested()));
   }
 
   async function close(graceMs: number): Promise<void> {
