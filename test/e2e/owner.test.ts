@@ -1,5 +1,6 @@
 import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type Answer, finish, start, temporaryFolder } from "./ergon.ts";
 import { leaveNothingOn, until } from "./processes.ts";
@@ -102,10 +103,26 @@ describe("an owner that is ended by SIGKILL in the middle of a run", () => {
     const { out, err, code } = await answering.ended;
     expect({ code }, err).toEqual({ code: 4 });
     expect(out).toMatch(/outcome_unknown at send: "work::send" was called and the process ended/);
+    const silent = await run("resume", sessionId);
+    expect(silent).toMatchObject({ code: 2, err: expect.stringContaining('{"happened": its result}') as string });
     const settled = await run("resume", sessionId, "--input", `{"happened": {"sent": "hello"}}`, "--json");
     expect(settled, settled.err).toMatchObject({ code: 0 });
     expect(JSON.parse(settled.out)).toMatchObject({ finalResponse: "Sent: hello" });
     expect(attempts("hello")).toHaveLength(1);
+  });
+
+  it("leaves a session that a bare resume takes up and follows to its end", async () => {
+    hold(log, "before three");
+    const killed = begin("run", "chain", "--input", chain());
+    await until("the third step has begun", () => attempts("three").length > 0);
+    killed.child.kill("SIGKILL");
+    const { out } = await killed.ended;
+    release(log, "before three");
+    const resumed = await run("resume", sessionIn(out), "--json");
+    expect(resumed, resumed.err).toMatchObject({ code: 0 });
+    expect(JSON.parse(resumed.out)).toMatchObject({ finalResponse: LABELS });
+    expect(attempts("one", "two")).toHaveLength(2);
+    expect(await run("resume", sessionIn(out))).toMatchObject({ code: 1 });
   });
 
   it("does not keep its client's other commands from the folder", async () => {
@@ -212,6 +229,49 @@ describe("runs that begin at the same moment on a fresh folder", () => {
     expect(attempts("one", "five")).toMatchObject([{ pid: short.pid }, { pid: long.pid }]);
   });
 });
+
+describe("a command that owns the folder and has done its work", () => {
+  it("waits for a call that another command began through it and that may not be repeated", async () => {
+    const asked = await run("run", "letter", "--input", `{"ms": 0}`);
+    hold(log, "before short");
+    const short = begin("run", "chain", "--input", `{"ms": 0, "labels": ["short"]}`);
+    await until("it owns the folder", () => attempts("short").length > 0);
+    hold(log, "after hello");
+    const sending = begin("resume", sessionIn(asked.out), "--input", `"hello"`, "--json");
+    await until("the letter is on its way", () => readSent(log).length > 0);
+    release(log, "before short");
+    const isOver = await Promise.race([short.ended.then(() => true), sleep(LONGER_THAN_IT_DRAINS_MS)]);
+    expect(isOver).toBe(undefined);
+    release(log, "after hello");
+    const [first, second] = await Promise.all([short.ended, sending.ended]);
+    expect(first, first.err).toMatchObject({ code: 0 });
+    expect(first.err).toContain("may not be repeated; waiting for its end");
+    expect(second, second.err).toMatchObject({ code: 0 });
+    expect(JSON.parse(second.out)).toMatchObject({ finalResponse: "Sent: hello" });
+    expect(attempts("hello")).toMatchObject([{ pid: short.pid }]);
+  });
+
+  it("leaves that call to a person when it is told to go", async () => {
+    const asked = await run("run", "letter", "--input", `{"ms": 0}`);
+    hold(log, "before short");
+    const short = begin("run", "chain", "--input", `{"ms": 0, "labels": ["short"]}`);
+    await until("it owns the folder", () => attempts("short").length > 0);
+    hold(log, "after hello");
+    const sending = begin("resume", sessionIn(asked.out), "--input", `"hello"`);
+    await until("the letter is on its way", () => readSent(log).length > 0);
+    release(log, "before short");
+    await sleep(TOLD_AFTER_MS);
+    short.child.kill("SIGINT");
+    expect((await short.ended).code).toBe(130);
+    const { out, code } = await sending.ended;
+    expect(code, out).toBe(4);
+    expect(out).toContain("outcome_unknown at send");
+  });
+});
+
+/** Calls that may be repeated get less than this when a process ends, and whoever waits is told by then. */
+const LONGER_THAN_IT_DRAINS_MS = 5_000;
+const TOLD_AFTER_MS = 1_500;
 
 type Reported = {
   readonly sessionId: string;

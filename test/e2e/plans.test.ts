@@ -269,6 +269,44 @@ describe("a session that waits for a person", () => {
     expect((await run("sessions", "show", sessionId)).out).toMatch(/cancelled/);
   });
 
+  it("waits in one branch while another is tried again until it is done", async () => {
+    const flaky = join(folder.path, "flaky");
+    folder.write({
+      "flaky/slip.tool.ts": `let calls = 0;
+export const definition = { id: "slip::twice", description: "Fails twice.", parameters: { type: "object" } };
+export const implementation = async () => {
+  if (++calls < 3) throw new Error("not yet");
+  return calls;
+};`,
+      "flaky/beside.plan.json": JSON.stringify({
+        planId: "beside",
+        description: "A question beside a call that fails at first.",
+        parameters: { type: "object" },
+        startStepId: "both",
+        steps: [
+          {
+            id: "both",
+            type: "parallel_branch",
+            branches: [
+              { steps: [{ id: "ask", type: "human_in_the_loop", message: "Go on?" }] },
+              {
+                steps: [
+                  { id: "try", type: "tool_call", toolId: "slip::twice", retry: { maxAttempts: 3, backoffMs: 200 } },
+                ],
+              },
+            ],
+          },
+        ],
+      }),
+    });
+    const { out, err, code } = await run("run", "beside", "--capabilities", flaky);
+    expect(code, err).toBe(3);
+    expect(err).toContain("? both[0]/ask: Go on?");
+    expect(err).toContain("✓ try slip::twice");
+    expect(out).toContain("waiting for you at both[0]/ask: Go on?");
+    expect(out).not.toContain("Attempt");
+  });
+
   it("names the question that is meant, where several are open", async () => {
     const input = JSON.stringify({ name: "n", ms: 0, turns: 1, voters: ["a", "b"] });
     const { out, err, code } = await run("run", "votes", "--capabilities", WORK, "--input", input);

@@ -1,11 +1,18 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { type Engine, isErgonError, isSettled, type SessionCore, type SessionRef, type SessionView } from "@ergon/core";
 import { FIRST_PRINCIPAL } from "@ergon/node";
 import type { App } from "./app.ts";
 import type { CommandContext } from "./command-context.ts";
 import { EXIT, type ExitCode } from "./exit-codes.ts";
 import { followSteps, type Seen } from "./output/follow-steps.ts";
+import { oneLine } from "./output/printable.ts";
+import type { Terminal } from "./output/terminal.ts";
 import { exitCodeFor, reportSession } from "./output/session-report.ts";
 import { throughOwner } from "./through-owner.ts";
+
+/** How long it is left alone at least, and at most, before it is looked at again. */
+const QUIET_POLL_MS = 50;
+const MAX_QUIET_WAIT_MS = 60_000;
 
 /**
  * Sets a session going and follows it until it has settled, whichever process drives it. `go` is asked anew with every
@@ -32,7 +39,7 @@ export async function runAndWatch(
       await session.go(engine, before);
       const follower = followSteps(terminal, engine, { owner, sessionId, seen });
       try {
-        const core = await engine.settled({ owner, sessionId, signal });
+        const core = await untilQuiet(terminal, engine, { owner, sessionId, signal });
         if (isSettled(core)) await follower.caughtUp(core.updatedAt);
         return await engine.readSession({ owner, sessionId });
       } finally {
@@ -49,6 +56,31 @@ export async function runAndWatch(
   }
   reportSession(terminal, view);
   return exitCodeFor(view.core);
+}
+
+/**
+ * Until nothing goes on by itself any more. A session that waits for a person has settled, and yet a step beside that may be
+ * tried again soon: this process may be the only one that would.
+ */
+async function untilQuiet(
+  terminal: Terminal,
+  engine: Engine,
+  session: SessionRef & { readonly signal: AbortSignal },
+): Promise<SessionCore> {
+  const { signal } = session;
+  const told = new Set<string>();
+  for (;;) {
+    const core = await engine.settled(session);
+    const untilMs = Math.min(...core.waiting.map(({ until }) => (until === undefined ? Infinity : Date.parse(until))));
+    if (signal.aborted || untilMs === Infinity) return core;
+    for (const { path, kind, message } of core.waiting) {
+      const line = `${kind === "time" ? "…" : "?"} ${path}: ${oneLine(message)}`;
+      if (!told.has(line)) terminal.note(line);
+      told.add(line);
+    }
+    const waitMs = Math.min(Math.max(untilMs - Date.now(), QUIET_POLL_MS), MAX_QUIET_WAIT_MS);
+    await sleep(waitMs, undefined, { signal }).catch(() => undefined);
+  }
 }
 
 /** Undefined when there is none: a request whose answer was lost may have made it. */

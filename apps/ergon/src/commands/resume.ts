@@ -1,4 +1,4 @@
-import type { Json, OpenWait } from "@ergon/core";
+import type { Json, OpenWait, SessionCore } from "@ergon/core";
 import { FIRST_PRINCIPAL } from "@ergon/node";
 import type { CommandContext } from "../command-context.ts";
 import type { ExitCode } from "../exit-codes.ts";
@@ -22,6 +22,8 @@ export async function resumeSession(
         // An owner that died may have heard the answer: then the wait that it was for is gone.
         if (asked?.some((wait) => isFor(wait, step) && open.some((now) => isSame(wait, now))) === false) return;
         asked ??= open;
+        // Nobody is asked anything: what an earlier process left goes on by itself, and is followed.
+        if (input === undefined && step === undefined && goesOn(before)) return;
         await engine.resume({
           owner: FIRST_PRINCIPAL,
           sessionId,
@@ -33,6 +35,11 @@ export async function resumeSession(
   } finally {
     await app.close();
   }
+}
+
+function goesOn(session: SessionCore | undefined): boolean {
+  if (session?.status === "running") return session.waiting.every(({ kind }) => kind === "time");
+  return session?.status === "paused" && session.waiting.length > 0;
 }
 
 function isFor({ path, stepId }: OpenWait, step: string | undefined): boolean {

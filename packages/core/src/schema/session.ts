@@ -38,6 +38,8 @@ export const OpenWait = z.object({
   needsPerson: z.boolean().optional(),
   correction: ProposedCorrection.optional(),
   since: z.string(),
+  /** When it goes on by itself. */
+  until: z.string().optional(),
 });
 export type OpenWait = z.infer<typeof OpenWait>;
 

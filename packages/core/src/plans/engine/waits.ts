@@ -126,8 +126,8 @@ function waitOf(plan: IndexedPlan, frame: ListFrame, path: string, supervised: b
       };
     case "backoff": {
       const next = state.attempt === 0 ? "A retry" : `Attempt ${String(state.attempt + 1)}`;
-      const message = `${next} follows at ${iso(state.untilMs)}.`;
-      return { stepId: frame.at, path, kind: "time", message, since: iso(state.untilMs) };
+      const until = iso(state.untilMs);
+      return { stepId: frame.at, path, kind: "time", message: `${next} follows at ${until}.`, since: until, until };
     }
     case "ready":
     case "call":
