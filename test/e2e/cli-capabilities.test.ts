@@ -98,7 +98,7 @@ describe("broken files", () => {
       "broken/ours.tool.ts": tool("x").replace("mine::x", "demo::greet"),
       "broken/syntax.tool.ts": "export const a = 1;\nexport const b: = 2;\n",
       "broken/empty.tool.ts": "export {};",
-      "broken/loud.tool.ts": `console.log("noise"); process.emitWarning("noise"); Promise.reject(new Error("left behind"));\n${tool("loud")}`,
+      "broken/loud.tool.ts": `console.log("noise"); process.stdout.write("noise"); process.emitWarning("noise"); Promise.reject(new Error("left behind"));\n${tool("loud")}`,
       "broken/infra/action.ts": withZod.replace("n: z.number()", "sessionId: z.string(), n: z.number()"),
       "broken/bad.plan.json": `{"planId": 1,}`,
     });

@@ -13,7 +13,8 @@ import type { GlobalFlags } from "./program/command-group.ts";
 const { version } = manifest;
 const argv = process.argv.slice(2);
 const literal = argv.indexOf("--");
-const terminal = createTerminal(process, argv.slice(0, literal < 0 ? undefined : literal).includes("--json"));
+const { stdout, stderr } = process;
+const terminal = createTerminal({ stdout, stderr }, argv.slice(0, literal < 0 ? undefined : literal).includes("--json"));
 const interrupts = watchInterrupts({
   onFirst: () => terminal.note(terminal.errorColors.dim("stopping; once more to stop at once")),
   forceExit: (code) => process.exit(code),
@@ -50,7 +51,7 @@ function context(flags: GlobalFlags): CommandContext {
   const ends = (): void => {
     endsByStopping = true;
   };
-  return { version, terminal, signal, compose: wire, endsByStopping: ends };
+  return { version, terminal, stdout, signal, compose: wire, endsByStopping: ends };
 }
 
 async function fail(thrown: unknown): Promise<ExitCode> {
@@ -63,8 +64,9 @@ async function fail(thrown: unknown): Promise<ExitCode> {
 
 /** Users' files run in this process: what they print or drop must not spoil the answer. */
 function guardProcess(): void {
-  globalThis.console = new Console({ stdout: process.stderr, stderr: process.stderr });
-  for (const stream of [process.stdout, process.stderr]) {
+  globalThis.console = new Console({ stdout: stderr, stderr });
+  Object.defineProperty(process, "stdout", { value: stderr, configurable: true });
+  for (const stream of [stdout, stderr]) {
     stream.on("error", (error: NodeJS.ErrnoException) => {
       // The reader has gone (`| head`): nothing is left to say, and nobody to say it to.
       process.exit(error.code === "EPIPE" ? EXIT.ok : EXIT.failed);

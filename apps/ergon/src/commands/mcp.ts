@@ -19,7 +19,7 @@ export type McpOptions = { readonly name?: string; readonly gateway?: boolean };
 
 /** The MCP server on stdio, until the client closes the pipe. stdout is the client's alone. */
 export async function serveMcp(
-  { version, signal, compose, endsByStopping }: CommandContext,
+  { version, stdout, signal, compose, endsByStopping }: CommandContext,
   { name, gateway }: McpOptions,
 ): Promise<ExitCode> {
   const owner = `stdio:${name === undefined ? randomBytes(6).toString("base64url") : nameOf(name)}`;
@@ -42,7 +42,7 @@ export async function serveMcp(
     enterSoon();
     const watching = watchPlans({ folders: settings.values.capabilities, plans, logger });
     watching.listen(() => announcePlans(changes));
-    const streams = { input: process.stdin, output: process.stdout };
+    const streams = { input: process.stdin, output: stdout };
     try {
       await serveMcpOnStdio(host, { owner, streams, signal });
     } finally {
