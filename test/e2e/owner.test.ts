@@ -53,6 +53,31 @@ describe("a command beside the process that owns the folder", () => {
     await owner.stop("SIGTERM");
   });
 
+  it("says that the owner does not have the folders that it names itself", async () => {
+    const owner = await serve();
+    folder.write({
+      "mine/x.tool.ts": `export const definition = { id: "mine::x", description: "X.", parameters: { type: "object" } };
+export const implementation = () => 1;`,
+      "mine/x.plan.json": JSON.stringify({
+        planId: "x",
+        description: "X.",
+        parameters: { type: "object" },
+        startStepId: "a",
+        steps: [{ id: "a", type: "tool_call", toolId: "mine::x" }],
+      }),
+    });
+    for (const words of [
+      ["tools", "call", "mine::x"],
+      ["run", "x"],
+    ]) {
+      const { err, code } = await run(...words, "--capabilities", join(folder.path, "mine"));
+      expect(code).toBe(2);
+      expect(err).toContain(`There is no tool "mine::x"`);
+      expect(err).toContain(`The process at ${owner.url} owns ${data}`);
+    }
+    expect(await owner.stop("SIGTERM")).toBe(0);
+  });
+
   it("is refused when it would own the folder itself", async () => {
     const owner = await serve();
     const { err, code } = await run("serve", "--port", "0");

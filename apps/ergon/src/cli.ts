@@ -14,7 +14,10 @@ const { version } = manifest;
 const argv = process.argv.slice(2);
 const literal = argv.indexOf("--");
 const { stdout, stderr } = process;
-const terminal = createTerminal({ stdout, stderr }, argv.slice(0, literal < 0 ? undefined : literal).includes("--json"));
+const terminal = createTerminal(
+  { stdout, stderr },
+  argv.slice(0, literal < 0 ? undefined : literal).includes("--json"),
+);
 const interrupts = watchInterrupts({
   onFirst: () => terminal.note(terminal.errorColors.dim("stopping; once more to stop at once")),
   forceExit: (code) => process.exit(code),

@@ -1,4 +1,4 @@
-import { isErgonError, storeError } from "@ergon/core";
+import { ErgonError, isErgonError, storeError } from "@ergon/core";
 import type { App } from "./app.ts";
 import type { Entrance, Workplace } from "./workplace.ts";
 
@@ -32,10 +32,24 @@ export async function throughOwner<T>(
     } catch (thrown) {
       const gone = isErgonError(thrown) && thrown.code === "owner_gone";
       const again = gone && (repeatable || thrown.details?.["sent"] === false);
-      if (!again || workplace.isOwner || owners >= MAX_OWNERS) throw thrown;
+      if (workplace.isOwner) throw thrown;
+      if (!again || owners >= MAX_OWNERS) throw hinted(thrown, app, workplace);
       await app.leave();
     }
   }
+}
+
+/** Folders named here are of no use to an owner that was started without them: whoever misses a tool is told. */
+function hinted(thrown: unknown, { settings }: App, { url }: Workplace): unknown {
+  const { capabilities, data } = settings.values;
+  if (!isErgonError(thrown) || capabilities.length === 0) return thrown;
+  const { code, message, retryable, details } = thrown;
+  const problems: unknown = details?.["problems"];
+  const misses =
+    Array.isArray(problems) && problems.some((problem: { code?: unknown }) => problem.code === "unknown_tool");
+  if (code !== "tool_not_found" && !misses) return thrown;
+  const hint = `The process at ${url} owns ${data} and has the capability folders that it was started with, not those named here: give them to it, or name another data folder.`;
+  return new ErgonError(code, `${message} ${hint}`, { retryable, cause: thrown, ...(details && { details }) });
 }
 
 async function refuseAbsent(app: App): Promise<void> {

@@ -44,7 +44,9 @@ export function reportSession(terminal: Terminal, { core, context }: SessionView
       return;
     case "paused":
     case "running":
-      terminal.print(yellow(core.status));
+      terminal.print(
+        [yellow(core.status), ...core.waiting.map(({ path, message }) => `${path}: ${oneLine(message)}`)].join("\n"),
+      );
       return;
     case "paused_on_human":
     case "paused_on_error":

@@ -11,6 +11,7 @@ import type { PlacedWait } from "./waits.ts";
 
 /** More names than these would be no help. */
 const MAX_FIELDS_NAMED = 8;
+const MAX_WAITS_NAMED = 10;
 
 /**
  * How a person answers a failed step. `happened` is the result, where the outcome was unknown and they know it; `accept`
@@ -28,14 +29,21 @@ export function chooseWait(waits: readonly PlacedWait[], step: string | undefine
   const chosen = step === undefined ? open : open.filter(({ wait }) => wait.path === step || wait.stepId === step);
   const [first, second] = chosen;
   if (first === undefined) {
-    const message = step === undefined ? "Nothing waits for an answer." : `No open wait at step "${step}".`;
-    throw planError("wait_not_open", message, { details: { open: open.map(({ wait }) => wait.path) } });
+    const paths = open.map(({ wait }) => wait.path);
+    const others = paths.length === 0 ? "Nothing waits for an answer." : `These wait: ${named(paths)}.`;
+    const message = step === undefined ? others : `No open wait at step "${step}". ${others}`;
+    throw planError("wait_not_open", message, { details: { open: paths } });
   }
   if (second === undefined) return first;
   const paths = chosen.map(({ wait }) => wait.path);
-  throw planError("wait_ambiguous", `Several waits are open; name one with "step": ${paths.slice(0, 10).join(", ")}.`, {
+  throw planError("wait_ambiguous", `Several waits are open; name one with "step": ${named(paths)}.`, {
     details: { open: paths },
   });
+}
+
+function named(paths: readonly string[]): string {
+  const more = paths.length - MAX_WAITS_NAMED;
+  return paths.slice(0, MAX_WAITS_NAMED).join(", ") + (more > 0 ? ` and ${String(more)} more` : "");
 }
 
 /** Turns an answer into a completion, or says what is wrong with it. */
