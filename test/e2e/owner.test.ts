@@ -255,6 +255,36 @@ describe("runs that begin at the same moment on a fresh folder", () => {
   });
 });
 
+describe("a tool that ends the process that it runs in", () => {
+  it("is named, with its session, which can be given up", async () => {
+    folder.write({
+      "rude/exit.tool.ts": `export const definition = { id: "rude::exit", description: "Exits.", parameters: { type: "object" } };
+export const implementation = () => process.exit(7);`,
+      "rude/exit.plan.json": JSON.stringify({
+        planId: "exit",
+        description: "Exits.",
+        parameters: { type: "object" },
+        startStepId: "a",
+        steps: [{ id: "a", type: "tool_call", toolId: "rude::exit" }],
+      }),
+    });
+    const rude = ["--capabilities", join(folder.path, "rude")];
+    const first = await run("run", "exit", ...rude);
+    expect(first).toMatchObject({
+      code: 7,
+      err: expect.stringMatching(/calls under way: rude::exit \(ses_\w+\)/) as string,
+    });
+    const [, sessionId = ""] = /ergon cancel (ses_\w+)/.exec(first.err) ?? [];
+    const second = await run("run", "chain", "--input", chain(), ...rude);
+    expect(second, "it ends whoever takes it up").toMatchObject({
+      code: 7,
+      err: expect.stringContaining(sessionId) as string,
+    });
+    expect(await run("cancel", sessionId, ...rude)).toMatchObject({ code: 0 });
+    expect(await run("run", "chain", "--input", chain(), ...rude)).toMatchObject({ code: 0 });
+  });
+});
+
 describe("a command that owns the folder and has done its work", () => {
   it("waits for a call that another command began through it and that may not be repeated", async () => {
     const asked = await run("run", "letter", "--input", `{"ms": 0}`);

@@ -16,6 +16,7 @@ import { reachableHere } from "./http/addresses.ts";
 import { createLateServer } from "./http/late-server.ts";
 import type { AnsweringServer, HttpServer } from "./http/server.ts";
 import { keepLoops } from "./keep-loops.ts";
+import { describeEnd, unhurried } from "./leaving.ts";
 import { type AskTurn, isRefusal, makeLoop } from "./make-loop.ts";
 import { openMind } from "./open-mind.ts";
 import { ownMcp } from "./own-mcp.ts";
@@ -25,10 +26,6 @@ import type { Entrance, OwnedData, Workplace, WorkplaceParts } from "./workplace
 
 /** Calls under way get this long to end when a process is asked to go. */
 const DRAIN_MS = 4_000;
-/** A command that ends by itself waits so long for calls that others began through it and that may not be repeated. */
-const MAX_UNHURRIED_MS = 600_000;
-/** Whoever waits longer than this is told what for. */
-const TELL_AFTER_MS = 1_000;
 
 /** Everything that works on a folder that is ours, wired and listening; what fails on the way is closed again. */
 export async function own(parts: WorkplaceParts, data: OwnedData, entrance: Entrance): Promise<Workplace> {
@@ -106,6 +103,11 @@ export async function own(parts: WorkplaceParts, data: OwnedData, entrance: Entr
   // A command that does its work and ends has no use for what comes after.
   const watching =
     entrance.listen === undefined ? undefined : watchPlans({ folders: values.capabilities, plans, logger });
+  const sayWhatEnds = (): void => {
+    const line = describeEnd(engine.underWay());
+    if (line !== undefined) parts.note(line);
+  };
+  process.on("exit", sayWhatEnds);
   const close = async (): Promise<void> => {
     try {
       approvals.stop();
@@ -123,6 +125,7 @@ export async function own(parts: WorkplaceParts, data: OwnedData, entrance: Entr
       tellAll();
       await engine.close({ graceMs: DRAIN_MS });
     } finally {
+      process.off("exit", sayWhatEnds);
       await hub.close().catch((thrown: unknown) => {
         logger.error({ error: toErgonError(thrown, "internal").toJSON() }, "The MCP servers could not be ended.");
       });
@@ -215,19 +218,6 @@ export async function own(parts: WorkplaceParts, data: OwnedData, entrance: Entr
     await close();
     throw thrown;
   }
-}
-
-/** Waits for what is under way, unless somebody is in a hurry. */
-async function unhurried(done: Promise<void>, { clock, stopping, note }: WorkplaceParts): Promise<void> {
-  if (stopping.aborted) return;
-  const over = new AbortController();
-  const stop = AbortSignal.any([stopping, over.signal]);
-  const telling = clock.sleep(TELL_AFTER_MS, stop).then(() => {
-    if (!stop.aborted) note("Another session's call is under way and may not be repeated; waiting for its end.");
-  });
-  await Promise.race([done, clock.sleep(MAX_UNHURRIED_MS, stop)]);
-  over.abort();
-  await telling;
 }
 
 function hubParts(

@@ -27,7 +27,7 @@ import { deliver, MAX_DELIVERY_TRIES } from "./deliver.ts";
 import { forkSession } from "./fork.ts";
 import type { EngineDeps, PlanLookup, StartRun } from "./engine-deps.ts";
 import { answerFor, chooseWait } from "./resume-input.ts";
-import { createRunPool } from "./run-pool.ts";
+import { type CallUnderWay, createRunPool } from "./run-pool.ts";
 import { withdrawQuestions } from "./withdraw.ts";
 import { createSessionReader } from "./session-reader.ts";
 import { createSettling } from "./settling.ts";
@@ -52,6 +52,8 @@ export type EmbeddedEngine = Omit<Engine, "executePlan"> & {
   /** Begins nothing new, lets calls under way end within `graceMs`, leaves the rest for the next start. */
   readonly close: (options?: { readonly graceMs?: number }) => Promise<void>;
   readonly activeRuns: () => number;
+  /** Calls that were allowed and have not ended. */
+  readonly underWay: () => readonly CallUnderWay[];
   /** What the supervisor works with. */
   readonly corrections: Corrections;
   readonly settleApproval: SettleApproval;
@@ -119,6 +121,7 @@ export function createEngine(given: EngineDeps & { readonly plans: PlanLookup })
       settling.wakeAll();
     },
     activeRuns: pool.size,
+    underWay: pool.underWay,
     corrections: createCorrections({ deps, pool }),
     settleApproval: createSettleApproval({ deps, pool }),
   };

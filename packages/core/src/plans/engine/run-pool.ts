@@ -24,6 +24,7 @@ export const PLAN_CACHE_SIZE = 256;
 
 export type RunPool = {
   readonly size: () => number;
+  readonly underWay: () => readonly CallUnderWay[];
   /** Keeps a session for one starter: false when it has a run, or somebody is starting one. */
   readonly reserve: (sessionId: string) => boolean;
   readonly unreserve: (sessionId: string) => void;
@@ -42,6 +43,8 @@ export type RunPool = {
   readonly onceDone: () => Promise<void>;
   readonly close: (graceMs: number) => Promise<void>;
 };
+
+export type CallUnderWay = { readonly sessionId: string; readonly toolId: string };
 
 export type RunPoolParts = {
   readonly deps: EngineDeps & { readonly blobCache: BlobCache };
@@ -63,6 +66,10 @@ export function createRunPool({ deps: given, record, onCommit }: RunPoolParts): 
 
   return {
     size: () => runs.size,
+    underWay: () =>
+      [...runs.values()].flatMap(({ state: { sessionId, allowed } }) =>
+        [...allowed.values()].map(({ toolId }) => ({ sessionId, toolId })),
+      ),
     reserve,
     unreserve: (sessionId) => {
       starting.delete(sessionId);
