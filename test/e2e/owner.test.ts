@@ -143,6 +143,9 @@ describe("an owner that is ended by SIGKILL in the middle of a run", () => {
     killed.child.kill("SIGKILL");
     const { out } = await killed.ended;
     release(log, "before three");
+    const passing = await withoutTools("run", "welcome_team", "--input", `{"names": ["Ada"]}`);
+    expect(passing, passing.err).toMatchObject({ code: 0 });
+    expect(passing.err).toMatch(/is left as it is. Its plan needs ..work::book/);
     const resumed = await run("resume", sessionIn(out), "--json");
     expect(resumed, resumed.err).toMatchObject({ code: 0 });
     expect(JSON.parse(resumed.out)).toMatchObject({ finalResponse: LABELS });
@@ -341,6 +344,12 @@ function options() {
 /** `--data` is named, so that whatever is left can be found by it. */
 async function run(...args: readonly string[]): Promise<Answer> {
   return await begin(...args).ended;
+}
+
+async function withoutTools(...args: readonly string[]): Promise<Answer> {
+  const child = start([...args, "--data", data], { cwd: folder.path });
+  child.stdin.end();
+  return await finish(child);
 }
 
 function begin(...args: readonly string[]) {

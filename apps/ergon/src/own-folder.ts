@@ -182,7 +182,9 @@ export async function own(parts: WorkplaceParts, data: OwnedData, entrance: Entr
     supervisor.start({ catchUp: entrance.recover });
     approvals.start(engine.settleApproval);
     if (entrance.recover) {
-      recoverBehind(engine, logger);
+      // Whoever comes by for something else must not fail the sessions of others for want of their tools.
+      const knows = (toolId: string): boolean => registry.has(toolId) || hub.mayHave(toolId);
+      recoverBehind(() => engine.recover(entrance.stays === true ? {} : { knows }), logger);
       await mind.start();
     }
     ready.now = true;
@@ -249,8 +251,8 @@ function telling({ commit }: OwnedData["state"], logger: Logger): (owner: string
 }
 
 /** Taking up what was left must not keep anybody waiting. */
-function recoverBehind(engine: EmbeddedEngine, logger: Logger): void {
-  engine.recover().catch((thrown: unknown) => {
+function recoverBehind(recover: EmbeddedEngine["recover"], logger: Logger): void {
+  recover().catch((thrown: unknown) => {
     logger.error(
       { error: toErgonError(thrown, "recovery_failed").toJSON() },
       "Unfinished sessions could not be taken up.",

@@ -1,4 +1,4 @@
-import type { Json, OpenWait, SessionCore } from "@ergon/core";
+import { isErgonError, type Json, type OpenWait, type SessionCore } from "@ergon/core";
 import { FIRST_PRINCIPAL } from "@ergon/node";
 import type { CommandContext } from "../command-context.ts";
 import type { ExitCode } from "../exit-codes.ts";
@@ -22,14 +22,18 @@ export async function resumeSession(
         // An owner that died may have heard the answer: then the wait that it was for is gone.
         if (asked?.some((wait) => isFor(wait, step) && open.some((now) => isSame(wait, now))) === false) return;
         asked ??= open;
-        // Nobody is asked anything: what an earlier process left goes on by itself, and is followed.
-        if (input === undefined && step === undefined && goesOn(before)) return;
-        await engine.resume({
-          owner: FIRST_PRINCIPAL,
-          sessionId,
-          ...(step === undefined ? {} : { step }),
-          ...(input === undefined ? {} : { input }),
-        });
+        // Nobody is asked anything: what an earlier process left is taken up, and followed.
+        const follows = input === undefined && step === undefined && goesOn(before);
+        try {
+          await engine.resume({
+            owner: FIRST_PRINCIPAL,
+            sessionId,
+            ...(step === undefined ? {} : { step }),
+            ...(input === undefined ? {} : { input }),
+          });
+        } catch (thrown) {
+          if (!follows || !isErgonError(thrown) || thrown.code !== "wait_not_open") throw thrown;
+        }
       },
     });
   } finally {

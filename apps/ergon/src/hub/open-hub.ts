@@ -25,6 +25,8 @@ export type Hub = {
   readonly desk: ServersDesk;
   /** What the configuration says beside its servers. */
   readonly settings: LiveHub["settings"];
+  /** A tool that is not there yet may be one of a server that was not needed before. */
+  readonly mayHave: (toolId: string) => boolean;
   readonly reach: (toolIds: readonly string[]) => Promise<void>;
   /** Writes into the configuration what a person allowed for good; false where that cannot be. */
   readonly allow: AllowList;
@@ -63,6 +65,7 @@ export async function openHub(parts: HubParts): Promise<Hub> {
     everything,
     desk: deskOf(open),
     settings: () => live?.settings() ?? {},
+    mayHave: late.mayHave,
     reach: late.reach,
     allow: async (allowed) => (await live?.allow(allowed)) ?? false,
     disallow: async (grant) => (await live?.disallow(grant)) ?? true,

@@ -23,7 +23,8 @@ export type PlanErrorCode =
   | "engine_busy"
   | "engine_stopping"
   | "resume_input_invalid"
-  | "correction_not_found";
+  | "correction_not_found"
+  | "tools_missing";
 
 export function planError(code: PlanErrorCode, message: string, options?: ErrorOptions): ErgonError<PlanErrorCode> {
   return new ErgonError(code, message, options);

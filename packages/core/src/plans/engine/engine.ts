@@ -27,7 +27,7 @@ import { deliver, MAX_DELIVERY_TRIES } from "./deliver.ts";
 import { forkSession } from "./fork.ts";
 import type { EngineDeps, PlanLookup, StartRun } from "./engine-deps.ts";
 import { answerFor, chooseWait } from "./resume-input.ts";
-import { type CallUnderWay, createRunPool } from "./run-pool.ts";
+import { type CallUnderWay, createRunPool, type TakeUp } from "./run-pool.ts";
 import { withdrawQuestions } from "./withdraw.ts";
 import { createSessionReader } from "./session-reader.ts";
 import { createSettling } from "./settling.ts";
@@ -40,8 +40,8 @@ export const MAX_ACTIVE_RUNS = 10_000;
 
 export type EmbeddedEngine = Omit<Engine, "executePlan"> & {
   executePlan(request: StartRun): Promise<SessionCore>;
-  /** Takes up every unfinished session; resolves when all of them have been. */
-  readonly recover: () => Promise<{ readonly takenUp: number }>;
+  /** Takes up every unfinished session, or those that it is told; resolves when all of them have been. */
+  readonly recover: (which?: TakeUp) => Promise<{ readonly takenUp: number }>;
   /**
    * Runs begin no further step, unless somebody awaits them here; a call whose intent is on its way to the store is made.
    * What is asked of the engine from now on it still does: those who use it are told to end after this, and before `close`.

@@ -36,12 +36,21 @@ export type RunPool = {
   readonly release: (run: Run) => void;
   readonly drop: (run: Run) => void;
   readonly compiled: (hash: string, plan: AgenticPlan) => CompiledPlan;
-  readonly recover: () => Promise<{ readonly takenUp: number }>;
+  readonly recover: (which?: TakeUp) => Promise<{ readonly takenUp: number }>;
   /** Nothing goes on by itself from now on but what is awaited; what somebody takes is still brought back. */
   readonly drain: () => void;
   /** Resolves when the runs are at rest that have a call under way which may not be repeated. */
   readonly onceDone: () => Promise<void>;
   readonly close: (graceMs: number) => Promise<void>;
+};
+
+/** `unasked`: nobody asked for this very session. */
+type BringBack = { readonly look?: boolean; readonly unasked?: boolean };
+
+/** Which unfinished sessions are taken up; all of them when nothing is said. */
+export type TakeUp = {
+  /** Sessions whose plans name a tool that is not known are left as they are. */
+  readonly knows?: (toolId: string) => boolean;
 };
 
 export type CallUnderWay = { readonly sessionId: string; readonly toolId: string };
@@ -63,6 +72,7 @@ export function createRunPool({ deps: given, record, onCommit }: RunPoolParts): 
   const awaited = new WeakSet<Run>();
   let draining = false;
   let closing = false;
+  let knows: TakeUp["knows"];
 
   return {
     size: () => runs.size,
@@ -91,18 +101,18 @@ export function createRunPool({ deps: given, record, onCommit }: RunPoolParts): 
     return true;
   }
 
-  function take({ owner, sessionId }: SessionRef, look = false): Promise<Run> {
+  function take({ owner, sessionId }: SessionRef, how: BringBack = {}): Promise<Run> {
     const active = runs.get(sessionId);
     if (active !== undefined) return Promise.resolve(active);
     let pending = opening.get(sessionId);
     if (pending === undefined) {
-      pending = bringBack({ owner, sessionId }, look).finally(() => opening.delete(sessionId));
+      pending = bringBack({ owner, sessionId }, how).finally(() => opening.delete(sessionId));
       opening.set(sessionId, pending);
     }
     return pending;
   }
 
-  async function bringBack(session: SessionRef, look: boolean): Promise<Run> {
+  async function bringBack(session: SessionRef, { look, unasked }: BringBack): Promise<Run> {
     const sinceBeforeDrain = !draining;
     const found = await record(session);
     if (found.frames === null) {
@@ -112,12 +122,15 @@ export function createRunPool({ deps: given, record, onCommit }: RunPoolParts): 
     const plan = plans.get(hash)?.plan ?? (await deps.store.readPlan(hash));
     if (plan === undefined)
       throw storeError("store_corrupt", `The plan of session ${session.sessionId} is not in the store.`);
-    const state = await openRunState(deps, found, compiled(hash, plan));
+    const ready = compiled(hash, plan);
+    const missing = unasked === true && knows !== undefined ? missingTool(ready, knows) : undefined;
+    if (missing !== undefined) throw planError("tools_missing", `Its plan needs "${missing}", which is not here.`);
+    const state = await openRunState(deps, found, ready);
     wakes.get(session.sessionId)?.();
     if (draining && sinceBeforeDrain) throw engineStopping();
     const run = adopt(state);
     run.recover();
-    if (look) run.look();
+    if (look === true) run.look();
     return run;
   }
 
@@ -158,7 +171,8 @@ export function createRunPool({ deps: given, record, onCommit }: RunPoolParts): 
     });
   }
 
-  async function recover(): Promise<{ readonly takenUp: number }> {
+  async function recover(which: TakeUp = {}): Promise<{ readonly takenUp: number }> {
+    ({ knows } = which);
     let takenUp = 0;
     const slots = new Set<Promise<void>>();
     for await (const { core, owner, frames } of unfinished()) {
@@ -210,10 +224,14 @@ export function createRunPool({ deps: given, record, onCommit }: RunPoolParts): 
     try {
       const pending = look ? opening.get(session.sessionId) : undefined;
       const active = runs.get(session.sessionId) ?? (await pending);
-      if (active === undefined || !runs.has(session.sessionId)) await take(session, look);
+      if (active === undefined || !runs.has(session.sessionId)) await take(session, { look, unasked: true });
       else if (look) active.look();
     } catch (thrown) {
       if (isErgonError(thrown) && (thrown.code === "wait_not_open" || thrown.code === "engine_stopping")) return;
+      if (isErgonError(thrown) && thrown.code === "tools_missing") {
+        const { sessionId } = session;
+        return deps.logger.warn({ sessionId }, `Session ${sessionId} is left as it is. ${thrown.message}`);
+      }
       const error = isErgonError(thrown) ? thrown.toJSON() : { message: String(thrown) };
       deps.logger.error({ sessionId: session.sessionId, error }, "A session could not be taken up.");
     }
@@ -257,4 +275,9 @@ export function createRunPool({ deps: given, record, onCommit }: RunPoolParts): 
     stopping.abort();
     for (const run of runs.values()) drop(run);
   }
+}
+
+function missingTool({ steps }: CompiledPlan, knows: (toolId: string) => boolean): string | undefined {
+  for (const step of steps.values()) if (step.type === "tool_call" && !knows(step.toolId)) return step.toolId;
+  return undefined;
 }
