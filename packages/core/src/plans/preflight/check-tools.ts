@@ -1,4 +1,5 @@
 import { suggest } from "../../schema/suggest.ts";
+import { ToolId } from "../../schema/tool.ts";
 import { DEFAULT_ROLE, isForRole } from "../../tools/registry.ts";
 import type { Tool } from "../../tools/tool.ts";
 import { isSchemaObject } from "../../tools/json-schema/walk-schema.ts";
@@ -44,6 +45,8 @@ function checkTool(
 ): Tool | undefined {
   const tool = tools.get(id);
   if (tool === undefined) {
+    // What is no id at all was reported with the step's form.
+    if (!ToolId.safeParse(id).success) return undefined;
     problems.error(path, "unknown_tool", () => `There is no tool "${id}".${suggester.sentence(id, tools.ids())}`);
     return undefined;
   }

@@ -40,7 +40,8 @@ function keyWrites(node: StepNode): readonly KeyWrite[] {
 /** The keys that a loop gives to its turns. */
 export function aliasKeys(node: StepNode | undefined): readonly string[] {
   const { form } = node ?? {};
-  return form?.type === "loop_over_items" ? [form.itemAlias, indexKey(form.itemAlias)] : [];
+  if (form?.type !== "loop_over_items" || form.itemAlias === "") return [];
+  return [form.itemAlias, indexKey(form.itemAlias)];
 }
 
 export function indexKey(alias: string): string {

@@ -68,6 +68,74 @@ describe("the form of a plan", () => {
     expect(messages(plan([call("a", parts)]), code).map((each) => `${code}: ${each}`)).toEqual([message]);
   });
 
+  it.each([
+    [{ id: "a b" }, "id"],
+    [{ description: 5 }, "description"],
+    [{ timeoutMs: -5 }, "timeoutMs"],
+    [{ optional: "yes" }, "optional"],
+    [{ onError: "stop" }, "onError"],
+    [{ saveAs: "a b" }, "saveAs"],
+    [{ retry: { maxAttempts: 0 } }, "retry.maxAttempts"],
+    [{ alternatives: "demo::any" }, "alternatives"],
+    [{ alternatives: ["demo::any", "no id"] }, "alternatives[1]"],
+  ])("%j hides nothing else of its step", (parts, field) => {
+    const wrong = call("a", { toolId: "demo::greet", arguments: { who: 3 }, ...parts });
+    const lines = said(plan([wrong])).filter((line) => line.includes("$.steps"));
+    expect(lines.toSorted()).toEqual([
+      "error argument_invalid $.steps[0].arguments.who",
+      `error invalid_field $.steps[0].${field}`,
+    ]);
+  });
+
+  it("is checked where a tool is missing, where a loop has no name for its items, and where a question has no text", () => {
+    const nowhere = { jsonPath: "$.contxt.a" };
+    expect(said(plan([call("a", { toolId: undefined, arguments: { x: nowhere } })]))).toEqual([
+      "error pointer_root $.steps[0].arguments.x",
+      "error missing_field $.steps[0].toolId",
+    ]);
+    const loop = (id: string, loopPlan: object[]): object => ({
+      id,
+      type: "loop_over_items",
+      collectionPath: nowhere,
+      loopPlan,
+    });
+    expect(said(plan([loop("l", [loop("m", [])])]))).toEqual([
+      "error pointer_root $.steps[0].collectionPath",
+      "error missing_field $.steps[0].itemAlias",
+      "error pointer_root $.steps[0].loopPlan[0].collectionPath",
+      "error missing_field $.steps[0].loopPlan[0].itemAlias",
+      "error invalid_field $.steps[0].loopPlan[0].loopPlan",
+    ]);
+    const ask = { id: "h", type: "human_in_the_loop", inputSchema: { type: "txt" } };
+    expect(said(plan([ask]))).toEqual([
+      "error schema_invalid $.steps[0].inputSchema.type",
+      "error missing_field $.steps[0].message",
+    ]);
+  });
+
+  it("of a step that cannot be read hides no problem of another, whatever its data are", () => {
+    const read = call("a", { arguments: { x: { jsonPath: "$.context.k" } }, nextStepId: "b" });
+    const broken = (parts: object): unknown =>
+      plan([read, call("b", { saveAs: "k", nextStepId: "c" }), call("c", parts), call("d")]);
+    expect(said(broken({ arguments: ["a"], description: "a", retry: { note: "a" }, nextStepId: "d" }))).toEqual([
+      "error pointer_unreachable $.steps[0].arguments.x",
+      "error invalid_field $.steps[2].arguments",
+      "error missing_field $.steps[2].retry.maxAttempts",
+      "error unknown_field $.steps[2].retry.note",
+    ]);
+  });
+
+  it.each([
+    { nextStepId: ["b"] },
+    { nextStepId: { id: "b" } },
+    { type: "conditional_branch", onTrue: "b" },
+    { next: "b" },
+  ])("of a step that leads on in a wrong way does not make the next one look forgotten: %j", (parts) => {
+    const lines = said(plan([{ id: "a", type: "tool_call", arguments: [], ...parts }, call("b")]));
+    expect(lines.filter((line) => line.includes("unreachable_step"))).toEqual([]);
+    expect(lines.length).toBeGreaterThan(0);
+  });
+
   it("says what a message or a schema can be", () => {
     expect(messages(plan([{ id: "a", type: "final_response", message: 3 }]), "invalid_field")).toEqual([
       'It must be a text, or a pointer like {"jsonPath": "$.context.x"}.',

@@ -12,7 +12,7 @@ export type StepNode = {
   /** As it is written; undefined when it is no text. */
   readonly id: string | undefined;
   readonly raw: unknown;
-  /** Undefined when its form is wrong. */
+  /** Undefined when it cannot be read; where its form is wrong, as it was meant. */
   readonly form: StepForm | undefined;
   readonly list: StepList;
   /** Its place in its list. */

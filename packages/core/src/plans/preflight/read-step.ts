@@ -3,11 +3,19 @@ import { childPath } from "../pointer/json-location.ts";
 import { isObject } from "../pointer/json-shape.ts";
 import type { Problems } from "./problems.ts";
 import { meantField, shapeProblems } from "./shape-problems.ts";
-import { isStepKind, STEP_FORMS, STEP_KINDS, type StepForm, type StepKindName } from "./step-forms.ts";
+import {
+  isStepKind,
+  LENIENT_STEP_FORMS,
+  STEP_FORMS,
+  STEP_KINDS,
+  type StepForm,
+  type StepKindName,
+} from "./step-forms.ts";
 
 /**
- * Reads one step and reports all that is wrong with its form. A step whose only faults are mistyped names is read as it
- * was meant, so that the rest of the preflight still says something about it. Undefined when it cannot be read at all.
+ * Reads one step and reports all that is wrong with its form. A step whose only faults are mistyped names, or values on
+ * which nothing else rests, is read as it was meant, so that the rest of the preflight still says something about it.
+ * Undefined when it cannot be read at all.
  */
 export function readStep(raw: unknown, path: string, problems: Problems): StepForm | undefined {
   if (!isObject(raw)) {
@@ -21,7 +29,7 @@ export function readStep(raw: unknown, path: string, problems: Problems): StepFo
   if (parsed.success) return parsed.data;
   const known = Object.keys(STEP_FORMS[kind].shape);
   shapeProblems(problems, { issues: parsed.error.issues, raw: typed, path, known });
-  const again = STEP_FORMS[kind].safeParse(withMeantNames(typed, known));
+  const again = LENIENT_STEP_FORMS[kind].safeParse(withMeantNames(typed, known));
   return again.success ? again.data : undefined;
 }
 

@@ -37,6 +37,50 @@ export const STEP_FORMS = {
 export type StepKindName = keyof typeof STEP_FORMS;
 export type StepForm = z.infer<(typeof STEP_FORMS)[StepKindName]>;
 
+const anyText = z.string().catch("");
+const anyKey = z.string().optional().catch(undefined);
+const anyDescription = ToolCallStep.shape.description.catch(undefined);
+
+/**
+ * The same forms, taking anything in the fields on which no check of the others rests: a step that is wrong only there
+ * is still checked for the rest. Arguments, conditions and ways to other steps stay as strict as they are.
+ */
+export const LENIENT_STEP_FORMS = {
+  tool_call: ToolCallStep.extend({
+    id: anyText,
+    description: anyDescription,
+    toolId: anyText,
+    saveAs: anyKey,
+    retry: ToolCallStep.shape.retry.catch(undefined),
+    timeoutMs: ToolCallStep.shape.timeoutMs.catch(undefined),
+    optional: ToolCallStep.shape.optional.catch(undefined),
+    onError: ToolCallStep.shape.onError.catch(undefined),
+    // Whatever is meant by a wrong list, the step's own tool may not be the only one.
+    alternatives: z.array(anyText).optional().catch([""]),
+  }),
+  conditional_branch: ConditionalBranchStep.extend({ id: anyText, description: anyDescription }),
+  parallel_branch: ParallelForm.extend({
+    id: anyText,
+    description: anyDescription,
+    branches: ParallelForm.shape.branches.catch([]),
+    concurrency: ParallelForm.shape.concurrency.catch(undefined),
+  }),
+  loop_over_items: LoopForm.extend({
+    id: anyText,
+    description: anyDescription,
+    itemAlias: anyText,
+    loopPlan: Steps.catch([]),
+    concurrency: LoopForm.shape.concurrency.catch(undefined),
+  }),
+  human_in_the_loop: HumanInTheLoopStep.extend({
+    id: anyText,
+    description: anyDescription,
+    message: anyText,
+    saveAs: anyKey,
+  }),
+  final_response: FinalResponseStep.extend({ id: anyText, description: anyDescription }),
+} as const satisfies Record<StepKindName, z.ZodType<StepForm>>;
+
 export const STEP_KINDS = Object.keys(STEP_FORMS) as readonly StepKindName[];
 
 export function isStepKind(type: unknown): type is StepKindName {
