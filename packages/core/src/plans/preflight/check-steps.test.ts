@@ -91,7 +91,10 @@ describe("a step that nothing reaches", () => {
 
   it("is found in nested lists and in circles of their own", () => {
     const lost = plan([parallel("p", [[call("a"), call("b", to("c")), call("c", to("b"))]])]);
-    expect(said(lost)).toEqual(["error unreachable_step $.steps[0].branches[0].steps[1]"]);
+    expect(said(lost)).toEqual([
+      "error unreachable_step $.steps[0].branches[0].steps[1]",
+      "error cycle_without_exit $.steps[0].branches[0].steps[1]",
+    ]);
     const before = plan([call("a", to("b")), call("b")], { startStepId: "b" });
     expect(messages(before, "unreachable_step")).toEqual(['Nothing leads to step "a". The plan starts at "b".']);
   });
@@ -105,6 +108,22 @@ describe("a cycle", () => {
     expect(messages(closed, "cycle_without_exit")).toEqual([
       'Steps "a", "b", "c" lead only to each other, and would run for ever. Let a conditional_branch lead out.',
     ]);
+  });
+
+  it("needs a way out where nothing reaches it, too", () => {
+    const apart = [call("c", to("d")), call("d", to("c")), call("e", to("e"))];
+    const lost = plan([call("a", to("b")), call("b"), ...apart]);
+    expect(said(lost).filter((line) => line.includes("cycle"))).toEqual([
+      "error cycle_without_exit $.steps[2]",
+      "error cycle_without_exit $.steps[4]",
+    ]);
+    expect(said(plan(apart, { startStepId: "nowhere" }))).toEqual([
+      "error start_step_unknown $.startStepId",
+      "error cycle_without_exit $.steps[0]",
+      "error cycle_without_exit $.steps[2]",
+    ]);
+    const leaving = plan([call("a"), call("b", to("c")), branch("c", to("b"), to("a"))]);
+    expect(said(leaving)).toEqual(["error unreachable_step $.steps[1]"]);
   });
 
   it.each([
@@ -128,7 +147,6 @@ describe("components", () => {
         const reach = next.map((_, from) => reachable(next, from));
         for (let a = 0; a < next.length; a += 1) {
           expect(isReached[a]).toBe(a === 0 || reach[0]?.has(a));
-          if (isReached[a] === false) continue;
           expect(isCycle[component[a] ?? -1]).toBe(reach[a]?.has(a));
           for (const b of reach[a] ?? []) {
             expect(component[a]).toBeGreaterThanOrEqual(component[b] ?? 0);

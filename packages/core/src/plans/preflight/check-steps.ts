@@ -113,13 +113,12 @@ function checkCycles({ list, next, component, isCycle, isExit }: ListGraph, prob
   const hasExit = isCycle.map((cycle) => !cycle);
   for (const { at } of list.nodes) {
     const own = component[at] ?? -1;
-    if (own < 0) continue;
     if (isExit[at] === true || next[at]?.some((to) => component[to] !== own) === true) hasExit[own] = true;
   }
   const members = new Map<number, StepNode[]>();
   for (const node of list.nodes) {
     const own = component[node.at] ?? -1;
-    if (own < 0 || hasExit[own] !== false) continue;
+    if (hasExit[own] !== false) continue;
     const known = members.get(own);
     if (known === undefined) members.set(own, [node]);
     else known.push(node);

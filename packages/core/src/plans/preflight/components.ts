@@ -4,7 +4,7 @@ export type Components = {
   readonly isCycle: readonly boolean[];
 };
 
-/** Strongly connected components of what `start` reaches (Tarjan), numbered from the ends backwards. Never recurses. */
+/** Strongly connected components (Tarjan), numbered from the ends backwards, and what `start` reaches. Never recurses. */
 export function componentsOf(next: readonly (readonly number[])[], start: number | undefined): Components {
   const component: number[] = next.map(() => -1);
   const isCycle: boolean[] = [];
@@ -20,20 +20,26 @@ export function componentsOf(next: readonly (readonly number[])[], start: number
     open.push(at);
     way.push({ at, edge: 0 });
   };
-  if (start !== undefined) enter(start);
-  for (let top = way.at(-1); top !== undefined; top = way.at(-1)) {
-    const { at } = top;
-    const target = next[at]?.[top.edge];
-    top.edge += 1;
-    if (target === undefined) {
-      if (low[at] === order[at]) isCycle.push(close(at));
-      way.pop();
-      const parent = way.at(-1);
-      if (parent !== undefined) low[parent.at] = Math.min(low[parent.at] ?? 0, low[at] ?? 0);
-    } else if (order[target] === -1) enter(target);
-    else if (component[target] === -1) low[at] = Math.min(low[at] ?? 0, order[target] ?? 0);
+  if (start !== undefined) explore(start);
+  const isReached = order.map((each) => each >= 0);
+  for (const at of next.keys()) if (order[at] === -1) explore(at);
+  return { isReached, component, isCycle };
+
+  function explore(from: number): void {
+    enter(from);
+    for (let top = way.at(-1); top !== undefined; top = way.at(-1)) {
+      const { at } = top;
+      const target = next[at]?.[top.edge];
+      top.edge += 1;
+      if (target === undefined) {
+        if (low[at] === order[at]) isCycle.push(close(at));
+        way.pop();
+        const parent = way.at(-1);
+        if (parent !== undefined) low[parent.at] = Math.min(low[parent.at] ?? 0, low[at] ?? 0);
+      } else if (order[target] === -1) enter(target);
+      else if (component[target] === -1) low[at] = Math.min(low[at] ?? 0, order[target] ?? 0);
+    }
   }
-  return { isReached: order.map((each) => each >= 0), component, isCycle };
 
   function close(root: number): boolean {
     let size = 0;

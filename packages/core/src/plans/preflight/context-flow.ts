@@ -72,12 +72,12 @@ function openQuestions<Read>(
   return open;
 }
 
-/** The highest component that writes each key: a step in a higher one than its cannot be led to. */
-function latestWriters({ list, component }: ListGraph, keys: ContextKeys): ReadonlyMap<string, number> {
+/** The highest reached component that writes each key: a step in a higher one than its cannot be led to. */
+function latestWriters({ list, component, isReached }: ListGraph, keys: ContextKeys): ReadonlyMap<string, number> {
   const latest = new Map<string, number>();
   for (const node of list.nodes) {
     const own = component[node.at] ?? -1;
-    if (own < 0) continue;
+    if (isReached[node.at] !== true) continue;
     for (const key of keys.writtenBelow(node)) if ((latest.get(key) ?? -1) < own) latest.set(key, own);
   }
   return latest;

@@ -13,10 +13,7 @@ export type ListGraph = {
   /** Steps at which the list can end, or whose way on is not known. */
   readonly isExit: readonly boolean[];
   readonly isReached: readonly boolean[];
-  /**
-   * Steps that lead to each other have one number; a step leads to another only if its number is not smaller. -1 for
-   * steps that are not reached.
-   */
+  /** Steps that lead to each other have one number; a step leads to another only if its number is not smaller. */
   readonly component: readonly number[];
   /** By component: whether a step of it can run again. */
   readonly isCycle: readonly boolean[];
