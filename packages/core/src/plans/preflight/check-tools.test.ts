@@ -56,6 +56,11 @@ describe("arguments", () => {
     [
       { who: "a", mood: "hapy" },
       "error argument_invalid $.steps[0].arguments.mood",
+      'It must be one of "happy", "sad". Did you mean "happy"?',
+    ],
+    [
+      { who: "a", mood: "angry" },
+      "error argument_invalid $.steps[0].arguments.mood",
       'It must be one of "happy", "sad".',
     ],
     [

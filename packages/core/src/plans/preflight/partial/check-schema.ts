@@ -1,5 +1,6 @@
 import { canonicalJson } from "../../../schema/hash.ts";
 import type { Json, JsonObject } from "../../../schema/json.ts";
+import { didYouMean } from "../../../schema/suggest.ts";
 import { CONVERTS_KEYWORD } from "../../../tools/adapt/zod-schema.ts";
 import { followPointer, isSchemaObject } from "../../../tools/json-schema/walk-schema.ts";
 import { isList, isObject } from "../../pointer/json-shape.ts";
@@ -83,7 +84,19 @@ function oneOfThese(check: Check, keyword: string, choices: readonly unknown[], 
       );
   if (found) return "valid";
   const listed = choices.slice(0, 20).map((choice) => JSON.stringify(choice).slice(0, 100));
-  return fail(check, keyword, `It must be ${listed.length === 1 ? "" : "one of "}${listed.join(", ")}.`);
+  const needed = `It must be ${listed.length === 1 ? "" : "one of "}${listed.join(", ")}.`;
+  return fail(check, keyword, `${needed}${meantChoice(check, choices, value)}`);
+}
+
+function meantChoice(check: Check, choices: readonly unknown[], value: unknown): string {
+  if (typeof value !== "string" || choices.length === 1) return "";
+  // A suggestion compares with every choice.
+  check.stepsLeft -= choices.length;
+  if (check.stepsLeft < 0) return "";
+  return didYouMean(
+    value,
+    choices.filter((choice) => typeof choice === "string"),
+  );
 }
 
 function checkReference(check: Check, reference: string, value: unknown): Verdict {

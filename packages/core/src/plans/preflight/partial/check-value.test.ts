@@ -24,7 +24,11 @@ function firstIssue(schema: JsonSchema, value: unknown, options: CheckOptions = 
 describe("a value with gaps", () => {
   it("is invalid where its known parts are, whatever the gaps become", () => {
     const schema = { properties: { op: { enum: ["eq", "lt"] }, column: { type: "string" } }, required: ["op"] };
-    expect(firstIssue(schema, { op: "eqq", column: GAP })).toEqual(["op", "enum", 'It must be one of "eq", "lt".']);
+    expect(firstIssue(schema, { op: "eqq", column: GAP })).toEqual([
+      "op",
+      "enum",
+      'It must be one of "eq", "lt". Did you mean "eq"?',
+    ]);
     expect(verdictOf(schema, { op: "eq", column: GAP })).toBe("unknown");
     expect(verdictOf(schema, { op: "eq", column: "a" })).toBe("valid");
     expect(verdictOf({ type: "array", maxItems: 1 }, [GAP, GAP])).toBe("invalid");
