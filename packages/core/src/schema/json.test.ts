@@ -22,13 +22,13 @@ describe("jsonProblem", () => {
 
   it("takes the deepest allowed document and refuses the next", () => {
     expect(jsonProblem(nested(MAX_JSON_DEPTH))).toBeUndefined();
-    expect(jsonProblem(nested(MAX_JSON_DEPTH + 1))).toContain(`deeper than ${String(MAX_JSON_DEPTH)}`);
+    expect(jsonProblem(nested(MAX_JSON_DEPTH + 1))).toContain(`a value nested deeper than ${String(MAX_JSON_DEPTH)}`);
   });
 
   it("refuses a value that contains itself", () => {
     const cycle: Record<string, unknown> = {};
     cycle["self"] = cycle;
-    expect(jsonProblem(cycle)).toBe("contains itself, at /self");
+    expect(jsonProblem(cycle)).toBe("a value that contains itself, at /self");
   });
 
   it("takes one value in two places, but not one that unfolds without end", () => {

@@ -84,8 +84,8 @@ function inspect(value: unknown, at: Inspection): string | undefined {
   const scalar = scalarProblem(value);
   if (scalar !== null) return scalar;
   const container = value as object;
-  if (at.open.size >= MAX_JSON_DEPTH) return `nested deeper than ${String(MAX_JSON_DEPTH)} levels`;
-  if (at.open.has(container)) return "contains itself";
+  if (at.open.size >= MAX_JSON_DEPTH) return `a value nested deeper than ${String(MAX_JSON_DEPTH)} levels`;
+  if (at.open.has(container)) return "a value that contains itself";
   at.open.add(container);
   const problem = Array.isArray(container) ? inspectArray(container, at) : inspectObject(container, at);
   at.open.delete(container);
