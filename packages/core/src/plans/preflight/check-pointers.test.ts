@@ -90,7 +90,11 @@ describe("a pointer into the context", () => {
   it.each([
     ["saveAs", call("a", { saveAs: "k" }), "$.context.k"],
     ["a tool's result", call("a"), "$.context['demo::any_result']"],
-    ["an alternative's result", call("a", { alternatives: ["demo::sum"] }), "$.context['demo::sum_result']"],
+    [
+      "an alternative's result",
+      call("a", { arguments: { numbers: [] }, alternatives: ["demo::sum"] }),
+      "$.context['demo::sum_result']",
+    ],
   ])("may read %s", (_, step, jsonPath) => {
     expect(said(plan([{ ...step, nextStepId: "b" }, read("b", jsonPath)]))).toEqual([]);
   });

@@ -1,6 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { each } from "../../../testing/plans/plan-case.ts";
-import { call, messages, plan, said } from "./preflight.fixture.ts";
+import { validatePlan } from "../validate-plan.ts";
+import { MAX_NAMED_ISSUES } from "./check-tools.ts";
+import { call, demoRegistry, messages, plan, said } from "./preflight.fixture.ts";
 
 const at = (jsonPath: string, parts: object = {}): object => ({ jsonPath, ...parts });
 const greet = (id: string, args: object, parts: object = {}): object =>
@@ -115,6 +117,57 @@ describe("arguments", () => {
     expect(messages(typo, "unknown_argument", { role: "analyst" })).toEqual([
       '"lookUp" has no argument "dept" and may ignore it. Did you mean "depth"?',
     ]);
+  });
+});
+
+describe("alternatives", () => {
+  const instead = (id: string, args: object, parts: object = {}): unknown =>
+    plan([call("a", { alternatives: [id], arguments: args, ...parts })]);
+
+  it("take the arguments of the step, or a warning says why they do not", () => {
+    expect(said(instead("demo::greet", { who: "a" }))).toEqual([]);
+    expect(said(instead("demo::greet", { who: at("$.promptInput.x") }))).toEqual([]);
+    const wrong = instead("demo::greet", { tims: 3, mood: "sad" });
+    expect(said(wrong)).toEqual(["warning alternative_mismatch $.steps[0].alternatives[0]"]);
+    expect(messages(wrong, "alternative_mismatch")).toEqual([
+      '"demo::greet" does not take the arguments of this step. arguments.who: "who" is required. arguments.tims: "tims" is not known here. Did you mean "times"?',
+    ]);
+  });
+
+  it("may be given what is missing by their own defaults", () => {
+    expect(said(instead("lookUp", {}), { role: "analyst" })).toEqual([]);
+    expect(said(instead("lookUp", { personId: 3 }), { role: "analyst" })).toEqual([
+      "warning alternative_mismatch $.steps[0].alternatives[0]",
+    ]);
+  });
+
+  it("are not blamed for what the step's own tool refuses as well", () => {
+    const own = (args: object): string[] => said(instead("demo::greet", args, { toolId: "count" }));
+    expect(own({ n: 1 })).toEqual(["warning alternative_mismatch $.steps[0].alternatives[0]"]);
+    const twice = instead("demo::greet", { who: 3 }, { toolId: "demo::greet" });
+    expect(said(twice)).toEqual(["error argument_invalid $.steps[0].arguments.who"]);
+    const both = instead("lookUp", { personId: 3, depth: "x" }, { toolId: "findAll" });
+    const registry = demoRegistry();
+    const parameters = { type: "object", properties: { personId: { type: "string" } } } as const;
+    registry.register({
+      definition: { id: "findAll", description: "finds all", parameters },
+      implementation: () => Promise.resolve(null),
+    });
+    const { problems } = validatePlan(both, { registry, role: "analyst" });
+    expect(problems.map(({ path, message }) => `${path} ${message}`)).toEqual([
+      '$.steps[0].alternatives[0] "lookUp" does not take the arguments of this step. arguments.depth: It must be a number, not a string.',
+      "$.steps[0].arguments.personId It must be a string, not 3.",
+    ]);
+  });
+
+  it(`name ${String(MAX_NAMED_ISSUES)} of their issues and count the others`, () => {
+    const numbers = (count: number): string =>
+      messages(
+        instead("demo::sum", { numbers: Array.from({ length: count }, () => "x") }),
+        "alternative_mismatch",
+      )[0] ?? "";
+    expect(numbers(MAX_NAMED_ISSUES)).toMatch(/numbers\[4\]: It must be a number, not a string\.$/);
+    expect(numbers(MAX_NAMED_ISSUES + 1)).toMatch(/numbers\[4\]: It must be a number, not a string\. And 1 more\.$/);
   });
 });
 

@@ -31,9 +31,13 @@ export function checkToolCall(node: StepNode, checks: ToolChecks, problems: Prob
   const { form } = node;
   if (form?.type !== "tool_call") return;
   const tool = checkTool(form.toolId, childPath(node.path, "toolId"), checks, problems);
-  if (tool !== undefined) checkArguments(node, form, tool, checks, problems);
+  const own = tool === undefined ? [] : checkArguments(node, form, tool, checks, problems);
   for (const [at, id] of (form.alternatives ?? []).entries()) {
-    checkTool(id, childPath(childPath(node.path, "alternatives"), at), checks, problems);
+    const path = childPath(childPath(node.path, "alternatives"), at);
+    const alternative = checkTool(id, path, checks, problems);
+    if (alternative === undefined || alternative === tool) continue;
+    const issues = argumentIssues(node, form, alternative, checks);
+    reportAlternative(alternative, { path, issues: issues.filter((issue) => !own.some(isSame(issue))) }, problems);
   }
 }
 
@@ -61,11 +65,23 @@ function checkTool(
 
 type ToolCallForm = Extract<StepForm, { type: "tool_call" }>;
 
-function checkArguments(node: StepNode, form: ToolCallForm, tool: Tool, checks: ToolChecks, problems: Problems): void {
-  if (checks.work.left <= 0) return;
-  const args = form.arguments ?? {};
-  const base = childPath(node.path, "arguments");
-  const pathOf = (path: readonly (string | number)[]): string => path.reduce<string>(childPath, base);
+function checkArguments(
+  node: StepNode,
+  form: ToolCallForm,
+  tool: Tool,
+  checks: ToolChecks,
+  problems: Problems,
+): readonly ValueIssue[] {
+  const issues = argumentIssues(node, form, tool, checks);
+  const pathOf = argumentPath(node);
+  for (const issue of issues) report(issue, pathOf(issue.path), tool, problems);
+  warnOfNearNames(form.arguments ?? {}, tool, { pathOf, work: checks.work }, problems);
+  return issues;
+}
+
+function argumentIssues(node: StepNode, form: ToolCallForm, tool: Tool, checks: ToolChecks): readonly ValueIssue[] {
+  if (checks.work.left <= 0) return [];
+  const pathOf = argumentPath(node);
   const gapAt: GapAt = (value, path) => {
     const written = asPointer(value);
     if (written === undefined) return undefined;
@@ -73,16 +89,46 @@ function checkArguments(node: StepNode, form: ToolCallForm, tool: Tool, checks: 
     const fallback = written.fallback === undefined ? [] : [jsonTypeOf(written.fallback.value)];
     return { types: types === undefined ? undefined : new Set([...types, ...fallback]), name: `"${written.jsonPath}"` };
   };
-  const { issues, steps } = checks.tools.argumentsOf(tool)(args, {
+  const { issues, steps } = checks.tools.argumentsOf(tool)(form.arguments ?? {}, {
     gapAt,
     // An action's getDefaultArgs may still bring what is missing.
     mayGrow: tool.origin === "action",
     maxSteps: Math.min(MAX_CHECK_STEPS, checks.work.left),
   });
   checks.work.left -= steps;
-  for (const issue of issues) report(issue, pathOf(issue.path), tool, problems);
-  warnOfNearNames(args, tool, { pathOf, work: checks.work }, problems);
+  return issues;
 }
+
+function argumentPath({ path }: StepNode): (path: readonly (string | number)[]) => string {
+  const base = childPath(path, "arguments");
+  return (inner) => inner.reduce<string>(childPath, base);
+}
+
+/** What the step's own tool refuses as well is said once. */
+function isSame(issue: ValueIssue): (other: ValueIssue) => boolean {
+  const key = JSON.stringify([issue.path, issue.message]);
+  return (other) => JSON.stringify([other.path, other.message]) === key;
+}
+
+/** A warning: the step itself can run, and whoever calls the alternative may repair the arguments. */
+function reportAlternative(
+  { id }: Tool,
+  { path, issues }: { readonly path: string; readonly issues: readonly ValueIssue[] },
+  problems: Problems,
+): void {
+  const certain = issues.filter(({ certainty }) => certainty === "certain");
+  if (certain.length === 0) return;
+  const named = certain.slice(0, MAX_NAMED_ISSUES).map((issue) => {
+    const at = issue.path.reduce<string>(childPath, "arguments");
+    return ` ${at}: ${issue.message}`;
+  });
+  const more = certain.length > named.length ? ` And ${String(certain.length - named.length)} more.` : "";
+  const message = `"${id}" does not take the arguments of this step.${named.join("")}${more}`;
+  problems.warning(path, "alternative_mismatch", message);
+}
+
+/** Issues of one alternative that its problem names. */
+export const MAX_NAMED_ISSUES = 5;
 
 function report({ path, keyword, message, certainty }: ValueIssue, at: string, tool: Tool, problems: Problems): void {
   const name = String(path[0]);
