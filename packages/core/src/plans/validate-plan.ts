@@ -22,7 +22,7 @@ import { graphOf, type ListGraph } from "./preflight/list-graph.ts";
 import { outlinePlan, type Outline, type StepNode } from "./preflight/outline.ts";
 import type { JsonType } from "./preflight/partial/json-type.ts";
 import { plainCopy } from "./preflight/plain-copy.ts";
-import { createProblems, type Problems } from "./preflight/problems.ts";
+import { createProblems, problemsOutside, type Problems } from "./preflight/problems.ts";
 import { createProducers } from "./preflight/producers.ts";
 import { stepPointers, type StepPointer } from "./preflight/step-pointers.ts";
 import { createSuggester, type Suggester } from "./preflight/suggester.ts";
@@ -51,16 +51,23 @@ export type PlanReport = {
 
 export function validatePlan(plan: unknown, { registry, role, input }: PlanChecks): PlanReport {
   const problems = createProblems();
-  const tools = createToolIndex(registry);
   const copy = plainCopy(plan);
-  if (!copy.ok) {
-    problems.error(copy.path, "not_json", `A plan is JSON; this holds ${copy.problem}.`);
-    return reportOf(problems, { estimate: NO_ESTIMATE });
+  const faults = copy.ok ? [] : copy.faults;
+  for (const { path, problem } of faults) {
+    problems.error(path, "not_json", `A plan is JSON; this holds ${problem}.`);
   }
-  const outline = outlinePlan(copy.value, problems);
+  const document = copy.ok ? copy.value : copy.rest;
+  if (document === undefined) return reportOf(problems, { estimate: NO_ESTIMATE });
+  const others = copy.ok
+    ? problems
+    : problemsOutside(
+        problems,
+        faults.map(({ path }) => path),
+      );
+  const outline = outlinePlan(document, others);
   const isFormRight = !problems.hasErrors();
   if (!outline.isWhole) return reportOf(problems, { estimate: NO_ESTIMATE });
-  const answer = checkMeaning(outline, { tools, role, input }, problems);
+  const answer = checkMeaning(outline, { tools: createToolIndex(registry), role, input }, others);
   const whole = isFormRight ? wholePlan(outline) : undefined;
   return reportOf(problems, whole === undefined ? answer : { ...answer, plan: whole });
 }

@@ -38,10 +38,15 @@ export function jsonProblem(root: unknown, rules: JsonRules = {}): string | unde
   try {
     problem = inspect(root, inspection);
   } catch (thrown) {
-    problem = `a value that cannot be read (${thrown instanceof Error ? thrown.message : "its getter threw"})`;
+    problem = unreadable(thrown);
   }
   if (problem === undefined || inspection.path.length === 0) return problem;
   return `${problem}, at ${pointerTo(inspection.path)}`;
+}
+
+/** What is wrong with a value whose getter or proxy threw. */
+export function unreadable(thrown: unknown): string {
+  return `a value that cannot be read (${thrown instanceof Error ? thrown.message : "its getter threw"})`;
 }
 
 /** A copy that shares nothing with its original. Depth must be bounded by the caller, see `jsonProblem`. */
@@ -55,13 +60,16 @@ function copied(value: unknown): unknown {
   const copy: Record<string, unknown> = {};
   for (const key of Object.keys(value)) {
     const field = (value as Record<string, unknown>)[key];
-    if (field === undefined) continue;
-    // Assigning to this name would set the prototype instead of a field.
-    if (key === "__proto__")
-      Object.defineProperty(copy, key, { value: copied(field), enumerable: true, configurable: true, writable: true });
-    else copy[key] = copied(field);
+    if (field !== undefined) putField(copy, key, copied(field));
   }
   return copy;
+}
+
+export function putField(object: Record<string, unknown>, key: string, value: unknown): void {
+  // Assigning to this name would set the prototype instead of a field.
+  if (key === "__proto__") {
+    Object.defineProperty(object, key, { value, enumerable: true, configurable: true, writable: true });
+  } else object[key] = value;
 }
 
 /** The JSON Pointer (RFC 6901) of a path; "" is the whole document. */
@@ -115,7 +123,7 @@ function inspectObject(container: object, at: Inspection): string | undefined {
 }
 
 /** undefined: a fine scalar; a string: what is wrong with it; null: a container, look inside. */
-function scalarProblem(value: unknown): string | undefined | null {
+export function scalarProblem(value: unknown): string | undefined | null {
   switch (typeof value) {
     case "string":
     case "boolean":

@@ -50,6 +50,10 @@ describe("the input of a plan", () => {
 
   it("is JSON", () => {
     expect(said(plan([call("a")]), { input: { a: [Number.NaN] } })).toEqual(["error input_invalid $.input.a[0]"]);
+    expect(said(plan([call("a")]), { input: { a: Number.NaN, b: [1n] } })).toEqual([
+      "error input_invalid $.input.a",
+      "error input_invalid $.input.b[0]",
+    ]);
   });
 
   it("is refused when checking it takes more steps than it may", () => {

@@ -17,7 +17,9 @@ export function checkInput(
 ): Json | undefined {
   const copy = plainCopy(input);
   if (!copy.ok) {
-    problems.error(copy.path.replace("$", "$.input"), "input_invalid", `The input holds ${copy.problem}.`);
+    for (const { path, problem } of copy.faults) {
+      problems.error(path.replace("$", "$.input"), "input_invalid", `The input holds ${problem}.`);
+    }
     return undefined;
   }
   // With parameters that are no schema, nothing can be said about an input.

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { MAX_JSON_DEPTH } from "../../schema/json.ts";
+import { MAX_JSON_DEPTH, MAX_JSON_NODES } from "../../schema/json.ts";
 import { MAX_BRANCHES, MAX_PLAN_NESTING, MAX_PLAN_STEPS } from "../../schema/plan.ts";
+import { MAX_FAULTS } from "./plain-copy.ts";
 import { call, messages, plan, said } from "./preflight.fixture.ts";
 
 describe("the form of a plan", () => {
@@ -173,7 +174,50 @@ describe("the form of a plan", () => {
         throw new Error("no");
       },
     };
-    expect(said(angry)).toEqual(["error not_json $"]);
+    expect(said(angry)).toEqual([
+      "error not_json $.planId",
+      "error missing_field $.startStepId",
+      "error missing_field $.steps",
+    ]);
+    const revoked = Proxy.revocable({}, {});
+    revoked.revoke();
+    expect(said(revoked.proxy)).toEqual(["error not_json $"]);
+  });
+
+  it("is checked around the places that are not JSON, and nothing else is said of these", () => {
+    const greet = (parts: object): object => call("a", { toolId: "demo::greet", ...parts });
+    const wrong = greet({
+      arguments: { who: Number.POSITIVE_INFINITY, times: Number.NaN, tims: 1, mood: { a: 1n } },
+      timeoutMs: Number.NaN,
+      nextStepId: "end",
+    });
+    const end = { id: "end", type: "final_response", message: Symbol("x") };
+    expect(said(plan([wrong, end], { planId: 5, parameters: { properties: { x: { minimum: Number.NaN } } } }))).toEqual(
+      [
+        "error not_json $.parameters.properties.x.minimum",
+        "error invalid_field $.planId",
+        "error not_json $.steps[0].arguments.mood.a",
+        "error not_json $.steps[0].arguments.times",
+        "error unknown_argument $.steps[0].arguments.tims",
+        "error not_json $.steps[0].arguments.who",
+        "error not_json $.steps[0].timeoutMs",
+        "error not_json $.steps[1].message",
+      ],
+    );
+    expect(said(plan([greet({ arguments: Number.NaN }), end]))).toEqual([
+      "error not_json $.steps[0].arguments",
+      "error unreachable_step $.steps[1]",
+      "error not_json $.steps[1].message",
+    ]);
+  });
+
+  it("is named wrong in sentences", () => {
+    const circle: { self?: unknown } = {};
+    circle.self = circle;
+    expect(messages(plan([call("a", { arguments: { circle, x: Number.NaN } })]), "not_json")).toEqual([
+      "A plan is JSON; this holds a value that contains itself.",
+      "A plan is JSON; this holds a number that JSON cannot hold.",
+    ]);
   });
 });
 
@@ -210,6 +254,25 @@ describe("bounds", () => {
     for (const levels of [MAX_JSON_DEPTH - 3, 200_000]) {
       expect(said(nested(levels))).toEqual([expect.stringContaining("error not_json $.steps[0].arguments.deep")]);
     }
+  });
+
+  it("refuses a document that unfolds without end", () => {
+    let bomb: unknown = [];
+    for (let level = 0; level < 40; level += 1) bomb = [bomb, bomb];
+    expect(messages(plan([call("a", { arguments: { bomb } })]), "not_json")).toEqual([
+      `A plan is JSON; this holds more than ${String(MAX_JSON_NODES)} values.`,
+    ]);
+  }, 30_000);
+
+  it(`names ${String(MAX_FAULTS)} places that are not JSON, and says that there are more`, () => {
+    const faults = (count: number): string[] =>
+      said(plan([call("a", { toolId: "nope", arguments: { x: Array.from({ length: count }, () => Number.NaN) } })]));
+    expect(faults(MAX_FAULTS)).toHaveLength(MAX_FAULTS + 1);
+    expect(faults(MAX_FAULTS)).toContain("error unknown_tool $.steps[0].toolId");
+    const [first, ...others] = faults(MAX_FAULTS + 1);
+    expect(first).toBe("error not_json $");
+    expect(others).toHaveLength(MAX_FAULTS);
+    expect(faults(1_000_000)).toEqual([first, ...others]);
   });
 
   it(`takes ${String(MAX_BRANCHES)} branches and refuses one more`, () => {

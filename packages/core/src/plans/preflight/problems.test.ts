@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { comparePaths } from "./path-order.ts";
-import { createProblems, MAX_KEPT_PROBLEMS, MAX_PROBLEMS } from "./problems.ts";
+import { createProblems, MAX_KEPT_PROBLEMS, MAX_PROBLEMS, problemsOutside } from "./problems.ts";
 
 describe("the list of problems", () => {
   it("is in the order of paths, as a reader counts", () => {
@@ -26,6 +26,17 @@ describe("the list of problems", () => {
       "$.steps[2].id",
       "$.steps[10]",
     ]);
+  });
+
+  it("leaves out what is said of places that have their problem already", () => {
+    const problems = createProblems();
+    const others = problemsOutside(problems, ["$.a", "$.b[1]"]);
+    for (const path of ["$.a", "$.a.x", "$.a[0]", "$.ab", "$", "$.b", "$.b[1]", "$.b[1].c", "$.b[10]"]) {
+      others.error(path, "x", "y");
+      others.warning(path, "x", "y");
+    }
+    expect([...new Set(problems.list().map(({ path }) => path))]).toEqual(["$", "$.ab", "$.b", "$.b[10]"]);
+    expect(others.hasErrors()).toBe(true);
   });
 
   it(`lists ${String(MAX_PROBLEMS)}, and says how many there are when there are more`, () => {

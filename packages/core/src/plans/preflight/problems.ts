@@ -41,6 +41,24 @@ export function createProblems(): Problems {
   };
 }
 
+/** The same problems, without what is said of these places and of what is in them: they have theirs already. */
+export function problemsOutside(problems: Problems, places: readonly string[]): Problems {
+  const isInside = (path: string): boolean =>
+    places.some((place) => path.startsWith(place) && ENDS.has(path.charAt(place.length)));
+  const add: Problems["add"] = (severity, finding) => {
+    if (!isInside(finding.path)) problems.add(severity, finding);
+  };
+  return {
+    ...problems,
+    error: (path, code, message) => add("error", { path, code, message }),
+    warning: (path, code, message) => add("warning", { path, code, message }),
+    add,
+  };
+}
+
+/** What may follow the path of a place in a path to what is in it; nothing, when it is the place itself. */
+const ENDS: ReadonlySet<string> = new Set(["", ".", "["]);
+
 function firstOf(findings: readonly Finding[], limit: number): Finding[] {
   return findings.toSorted((a, b) => comparePaths(a.path, b.path)).slice(0, limit);
 }
