@@ -22,10 +22,24 @@ it("reads JSON and YAML plans", async () => {
   ]);
 });
 
+it("takes one name in different objects, and names as values", async () => {
+  const twice = { ...plan, description: "planId", parameters: { properties: { id: { title: "id" }, type: {} } } };
+  const { plans, problems } = await load({ "a.plan.json": `\uFEFF${JSON.stringify(twice, null, 2)}` });
+  expect(problems).toEqual([]);
+  expect(plans).toHaveLength(1);
+});
+
 describe("a broken plan does not stop the rest, and is reported", () => {
   it.each([
     ["x.plan.json", '{\n  "planId": "x",,\n}', 2, /not JSON: unexpected ",".* at line 2, column 17/],
     ["x.plan.json", '{"planId": "x", "steps": [{"id": "a"}]}', undefined, /\/startStepId: .*; \/steps\/0\/type: /],
+    [
+      "x.plan.json",
+      '{\n  "planId": "x",\n  "steps": [],\n  "planId": "y"\n}',
+      4,
+      /the name "planId" twice .* at line 4/,
+    ],
+    ["x.plan.json", '{"steps": [{"id": {"a": 1}, "x": "id"},\n{"a": "\\"{", "\\u0061": 1}]}', 2, /the name "a" twice/],
     ["x.plan.json", "[".repeat(600) + "]".repeat(600), undefined, /deeper than 512 levels/],
     ["x.plan.json", " ".repeat(MAX_PLAN_BYTES + 1), undefined, /more than 16777216/],
     ["x.plan.yaml", "planId: x\nbad: [", 2, /not usable YAML: .* at line 2/],

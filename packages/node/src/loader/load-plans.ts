@@ -1,5 +1,6 @@
 import { readFile, stat } from "node:fs/promises";
 import { AgenticPlan, jsonProblem, pointerTo } from "@ergon/core";
+import { createScanner } from "jsonc-parser";
 import { parseJsonDocument } from "../config/json-document.ts";
 import { type CapabilityFile, type CapabilityProblem, scanFolder } from "./scan-folder.ts";
 
@@ -70,9 +71,40 @@ export async function readPlanDocument(file: string): Promise<Document> {
 
 function parseJson(file: string, source: string): Document {
   const document = parseJsonDocument(source);
-  if (document.ok) return { value: document.value };
-  return { problem: { ...planProblem(file, `It is not JSON: ${document.message}.`), line: document.line } };
+  if (!document.ok) {
+    return { problem: { ...planProblem(file, `It is not JSON: ${document.message}.`), line: document.line } };
+  }
+  const repeated = repeatedName(source);
+  if (repeated === undefined) return { value: document.value };
+  const { name, line } = repeated;
+  const reason = `It has the name ${name} twice in one object, again at line ${line}; only one of them would count.`;
+  return { problem: { ...planProblem(file, reason), line } };
 }
+
+/** The first name that an object of valid JSON has a second time. The platform's parser takes the last one silently. */
+function repeatedName(source: string): { readonly name: string; readonly line: number } | undefined {
+  const scanner = createScanner(source, true);
+  const open: Set<string>[] = [];
+  let text = "";
+  let line = 0;
+  while (scanner.getPosition() < source.length) {
+    scanner.scan();
+    const sign = source.charAt(scanner.getTokenOffset());
+    if (sign === "{" || sign === "[") open.push(new Set());
+    else if (sign === "}" || sign === "]") open.pop();
+    else if (sign === '"') {
+      text = scanner.getTokenValue();
+      line = scanner.getTokenStartLine() + 1;
+    } else if (sign === ":") {
+      const names = open.at(-1);
+      if (names?.has(text) === true) return { name: JSON.stringify(text).slice(0, MAX_SHOWN_NAME), line };
+      names?.add(text);
+    }
+  }
+  return undefined;
+}
+
+const MAX_SHOWN_NAME = 200;
 
 async function parseYaml(file: string, source: string): Promise<Document> {
   const { parseDocument } = await import("yaml");
