@@ -19,8 +19,6 @@ import {
   inspectSupabase,
   processEnvironment,
   readSettings,
-  type SettingName,
-  type Settings,
   type SettingValues,
   type SharedModules,
 } from "@ergon/node";
@@ -29,6 +27,7 @@ import { createAsking } from "./asking.ts";
 import type { CapabilityPlace } from "./capability-report.ts";
 import { chooseModels } from "./choose-models.ts";
 import { dataRootsFor } from "./data-roots.ts";
+import { isNamed } from "./is-named.ts";
 import { once } from "./once.ts";
 import type { GlobalFlags } from "./program/command-group.ts";
 import type { Workplace, WorkplaceParts } from "./workplace.ts";
@@ -208,11 +207,6 @@ export function compose({ flags, home, version, stopping, note }: ComposeOptions
     workplace = undefined;
     await left?.close();
   }
-}
-
-/** A person chose it; it is not only where such a thing would be. */
-function isNamed({ entries }: Settings, setting: SettingName): boolean {
-  return entries.find(({ name }) => name === setting)?.source !== "default";
 }
 
 function isBuilt(home: string): boolean {

@@ -1,7 +1,8 @@
 import { statSync } from "node:fs";
 import { type SandboxProfile, toErgonError } from "@ergon/core";
-import { limitedAccessMissing } from "@ergon/node";
+import { limitedAccessMissing, openServersFile } from "@ergon/node";
 import type { App } from "./app.ts";
+import { isNamed } from "./is-named.ts";
 import { describeProblem } from "./output/note-problems.ts";
 import { plansIn } from "./plan-shelf.ts";
 
@@ -53,6 +54,7 @@ export async function diagnose(app: App, version: string): Promise<Diagnosis> {
     ...(app.model.kind === "broken" ? [app.model.problem] : []),
     ...(data.problem === undefined ? [] : [data.problem]),
     ...capabilities.flatMap((folder) => folder.problems.map(describeProblem)),
+    ...(await serversProblems(app)),
     ...app.dataRoots.filter((root) => !isFolder(root)).map(missingRoot),
     ...sandbox.problems,
   ];
@@ -71,6 +73,16 @@ export async function diagnose(app: App, version: string): Promise<Diagnosis> {
     settings: app.settings.entries,
     problems,
   };
+}
+
+async function serversProblems({ settings }: App): Promise<readonly string[]> {
+  const path = settings.values.mcpConfig;
+  try {
+    const { problems } = await openServersFile(path, { isFound: !isNamed(settings, "mcpConfig") }).read();
+    return problems.map(({ place, message }) => `${path}:${place}: ${message}`);
+  } catch (thrown) {
+    return [toErgonError(thrown, "server_config_invalid").message];
+  }
 }
 
 async function lookAtAccess(): Promise<Diagnosis["limitedAccess"]> {

@@ -5,6 +5,7 @@ export {
   ApprovalRule,
   ApprovalState,
   DecidedApproval,
+  MAX_APPROVAL_RULES,
   MAX_FEEDBACK_CHARS,
   Remember,
   ToolChange,

@@ -12,6 +12,7 @@ import type { App } from "../app.ts";
 import type { CommandContext } from "../command-context.ts";
 import { EXIT, type ExitCode } from "../exit-codes.ts";
 import { wantedServer } from "../hub/wanted-server.ts";
+import { isNamed } from "../is-named.ts";
 import { testServer } from "./servers.ts";
 
 /** A person logs in with a browser, on this machine or on another; then the server is tried. */
@@ -53,8 +54,7 @@ async function serverOf({ settings }: App, id: string): Promise<WantedServer> {
   }
   const { env: environment } = processEnvironment();
   const allowed = openAllowedServers(allowedServersPath(environment));
-  const isNamed = settings.entries.some(({ name, source }) => name === "mcpConfig" && source !== "default");
-  return wantedServer(found, { path: file.path, isNamed, allowed, environment });
+  return wantedServer(found, { path: file.path, isNamed: isNamed(settings, "mcpConfig"), allowed, environment });
 }
 
 /** The address that the browser was sent to, where it could not reach this machine. */

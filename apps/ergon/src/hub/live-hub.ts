@@ -26,6 +26,7 @@ import {
   openInvocationLog,
   openKnownEras,
   openServersFile,
+  readServers,
   type ServersDesk,
   type ServersFile,
   withAllowed,
@@ -66,6 +67,8 @@ export type LiveHubParts = {
 
 const NO_RULES: readonly ApprovalRule[] = [];
 
+type Configured = Pick<ServersFile, "servers" | "settings">;
+
 export type LiveHub = {
   readonly manager: MCPClientManager;
   readonly desk: ServersDesk;
@@ -82,7 +85,7 @@ export type LiveHub = {
 
 export async function openLiveHub(parts: LiveHubParts): Promise<LiveHub> {
   const { config, clock, logger, registry, costs, environment } = parts;
-  const file = openServersFile(config.path);
+  const file = openServersFile(config.path, { isFound: !config.isNamed });
   const allowed = openAllowedServers(allowedServersPath(environment));
   const hidden = new Map<string, <T>(value: T) => T>();
   const log = openInvocationLog({
@@ -104,21 +107,22 @@ export async function openLiveHub(parts: LiveHubParts): Promise<LiveHub> {
   const onInvoked = log.add;
   const manager = new MCPClientManager({ connector, registry, clock, logger: told, costs, onChange, onInvoked });
   let problems: ServersFile["problems"] = [];
-  let configured: Pick<ServersFile, "servers" | "settings"> = { servers: [], settings: {} };
+  /** What counts of the file; absent until it was first read. */
+  let configured: Configured | undefined;
   let applying: Promise<void> = Promise.resolve();
   let patience: Promise<void> | undefined;
   let stopWatching: (() => void) | undefined;
 
   parts.asking.follow({
-    server: (serverId) => configured.servers.find(({ id }) => id === serverId),
-    rules: () => configured.settings.approvalRules ?? NO_RULES,
-    approvalRequired: () => configured.settings.toolApprovalRequired,
+    server: (serverId) => configured?.servers.find(({ id }) => id === serverId),
+    rules: () => configured?.settings.approvalRules ?? NO_RULES,
+    approvalRequired: () => configured?.settings.toolApprovalRequired,
   });
   await apply(await file.read());
 
   return {
     manager,
-    settings: () => configured.settings,
+    settings: () => configured?.settings ?? {},
     desk: createServersDesk({
       manager,
       connector,
@@ -128,17 +132,15 @@ export async function openLiveHub(parts: LiveHubParts): Promise<LiveHub> {
       problems: () => problems,
       reload: async () => apply(await file.read()),
       wanted,
-      approvals: {
-        has: (server) => allowed.has(file.path, server),
-        add: (server) => allowed.allow(file.path, server, isoTime(clock)),
-      },
+      approve: (server) => allowed.allow(file.path, server, isoTime(clock)),
+      edit,
       everything,
     }),
     allow: async ({ serverId, tools }) => {
       if (!tools.every((name) => isPlainName(name))) return false;
       const known = (await file.read()).servers.some(({ id }) => id === serverId);
       if (!known) return false;
-      await file.change((text) => withAllowed(text, serverId, tools));
+      await edit(serverId, (text) => withAllowed(text, serverId, tools));
       await apply(await file.read());
       return true;
     },
@@ -155,7 +157,7 @@ export async function openLiveHub(parts: LiveHubParts): Promise<LiveHub> {
       if (!allows(read)) return true;
       const without = (text: string): string => (serverId === undefined ? text : withoutAllowed(text, serverId, name));
       if (serverId === undefined || allows(await file.tried(without))) return false;
-      await file.change(without);
+      await edit(serverId, without);
       await apply(await file.read());
       return true;
     },
@@ -177,8 +179,9 @@ export async function openLiveHub(parts: LiveHubParts): Promise<LiveHub> {
   function apply(read: ServersFile): Promise<void> {
     const applied = applying.then(async () => {
       ({ problems } = read);
-      configured = read;
       for (const { place, message } of problems) logger.warn({ file: file.path, place }, message);
+      if (read.isUnreadable === true && configured !== undefined)
+        return logger.warn({ file: file.path }, "The file cannot be read: everything goes on as it said before.");
       const servers = await Promise.all(read.servers.map(wanted));
       for (const {
         config: { id },
@@ -188,6 +191,9 @@ export async function openLiveHub(parts: LiveHubParts): Promise<LiveHub> {
           id,
           hideInValue(() => secrets),
         );
+      // What an entry that nobody approved says in its own favour counts at no moment.
+      const approved = new Set(servers.flatMap(({ config: { id }, needsApproval }) => (needsApproval ? [] : [id])));
+      configured = { servers: read.servers.filter(({ id }) => approved.has(id)), settings: read.settings };
       await manager.setServers(servers);
       await log.noteServers(servers.map((server) => server.written ?? server.config));
     });
@@ -195,6 +201,21 @@ export async function openLiveHub(parts: LiveHubParts): Promise<LiveHub> {
       logger.error({ error: toErgonError(thrown, "internal").toJSON() }, "The servers could not be changed.");
     });
     return applied;
+  }
+
+  /** Changes one server's entry in the file. One that was approved is approved as it is then: a person asked for it. */
+  async function edit(serverId: string, change: (text: string) => string): Promise<void> {
+    const entryIn = (text: string) => readServers(text).servers.find(({ id }) => id === serverId);
+    const entry: { before?: MCPServerConfig | undefined; after?: MCPServerConfig | undefined } = {};
+    await file.change((text) => {
+      const changed = change(text);
+      entry.before = entryIn(text);
+      entry.after = entryIn(changed);
+      return changed;
+    });
+    const { before, after } = entry;
+    if (before === undefined || after === undefined || !(await allowed.has(file.path, before))) return;
+    await allowed.allow(file.path, after, isoTime(clock));
   }
 
   function wanted(server: MCPServerConfig): Promise<WantedServer> {

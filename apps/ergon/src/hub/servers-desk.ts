@@ -30,10 +30,10 @@ export type DeskParts = {
   /** Brings the hub to what the file says. */
   readonly reload: () => Promise<void>;
   readonly wanted: (server: MCPServerConfig) => Promise<WantedServer>;
-  readonly approvals: {
-    readonly has: (server: MCPServerConfig) => Promise<boolean>;
-    readonly add: (server: MCPServerConfig) => Promise<void>;
-  };
+  /** Writes down that a person approved it as it is. */
+  readonly approve: (server: MCPServerConfig) => Promise<void>;
+  /** Changes a server's entry in the file, and keeps the approval that it had. */
+  readonly edit: (serverId: string, change: (text: string) => string) => Promise<void>;
   readonly everything: () => Promise<void>;
 };
 
@@ -41,7 +41,7 @@ export type DeskParts = {
 const ADD_PATIENCE_MS = 30_000;
 const TEST_PATIENCE_MS = 90_000;
 
-/** Changes go into the file first; the hub then follows the file. What was typed by a person is approved by it. */
+/** Changes go into the file first; the hub then follows the file. A server that a person typed is approved by it. */
 export function createServersDesk(parts: DeskParts): ServersDesk {
   const { manager, file, clock } = parts;
 
@@ -53,17 +53,14 @@ export function createServersDesk(parts: DeskParts): ServersDesk {
     add: async (config) => {
       const parsed = MCPServerConfig.safeParse(config);
       if (!parsed.success) throw invalid(parsed.error.issues[0]?.message ?? "It cannot be read.", config.id);
-      const others = (await file.read()).servers;
-      refuseSharedPart(
-        config.name,
-        others.filter(({ id }) => id !== config.id).map(({ name }) => name),
-      );
+      await refuseTakenName(config.id, config.name);
       await edit(config.id, (text) => withServer(text, config));
-      await parts.approvals.add(await written(config.id));
+      await parts.approve(await written(config.id));
       return follow(config.id);
     },
     change: async (serverId, fields) => {
-      const wasApproved = await parts.approvals.has(await written(serverId));
+      await written(serverId);
+      if ("name" in fields) await refuseTakenName(serverId, String(fields["name"] ?? serverId));
       await edit(serverId, (text) =>
         Object.entries(fields).reduce(
           (changed, [field, value]) =>
@@ -71,8 +68,6 @@ export function createServersDesk(parts: DeskParts): ServersDesk {
           text,
         ),
       );
-      // Whoever types the command knows it; whoever turns one on that was found may not.
-      if (wasApproved || "command" in fields || "url" in fields) await parts.approvals.add(await written(serverId));
       return follow(serverId);
     },
     remove: async (serverId) => {
@@ -80,7 +75,7 @@ export function createServersDesk(parts: DeskParts): ServersDesk {
       await parts.reload();
     },
     approve: async (serverId) => {
-      await parts.approvals.add(await written(serverId));
+      await parts.approve(await written(serverId));
       return follow(serverId);
     },
     test: async (serverId, signal) => {
@@ -94,14 +89,28 @@ export function createServersDesk(parts: DeskParts): ServersDesk {
   };
 
   async function written(serverId: string): Promise<MCPServerConfig> {
-    const found = (await file.read()).servers.find(({ id }) => id === serverId);
+    const { servers, isUnreadable, problems } = await file.read();
+    const found = servers.find(({ id }) => id === serverId);
     if (found !== undefined) return found;
+    const [problem] = problems;
+    if (isUnreadable === true && problem !== undefined) {
+      const message = `${file.path} cannot be read: ${problem.place}: ${problem.message}`;
+      throw hubError("server_config_invalid", message, { details: { problems: [problem] } });
+    }
     throw hubError("server_not_found", `${file.path} has no server "${serverId}".`, { details: { serverId } });
+  }
+
+  async function refuseTakenName(serverId: string, name: string): Promise<void> {
+    const others = (await file.read()).servers.filter(({ id }) => id !== serverId);
+    refuseSharedPart(
+      name,
+      others.map((other) => other.name),
+    );
   }
 
   /** Refuses an edit that would leave this server with a problem; then nothing has changed. */
   async function edit(serverId: string, change: (text: string) => string): Promise<void> {
-    await file.change((text) => {
+    await parts.edit(serverId, (text) => {
       const changed = change(text);
       const { servers, problems } = readServers(changed);
       if (!servers.some(({ id }) => id === serverId)) {

@@ -36,11 +36,7 @@ export function addServers(program: Command, run: Run): void {
     .usage("<id> [options] (-- <command...> | --url <url>)")
     .option("--url <url>", "reach it over HTTP instead of starting it")
     .option("--name <name>", "what its tools' names begin with, if not the id")
-    .option(
-      "--env <name=value>",
-      "a variable for it; may be repeated; \\${NAME} takes it from the environment",
-      collect,
-    )
+    .option("--env <name=value>", "a variable for it; may be repeated; ${NAME} takes it from the environment", collect)
     .option("--header <name:value>", "a header for --url; may be repeated", collect)
     .option("--cwd <dir>", "the folder it is started in")
     .option("--timeout-ms <n>", "how long it may take to start, and to answer")

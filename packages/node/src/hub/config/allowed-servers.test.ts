@@ -28,6 +28,13 @@ describe("servers that a person approved", () => {
     ["another command", { command: "sh" }],
     ["another argument", { args: ["y"] }],
     ["another name in env", { env: { KEY: "1", NODE_OPTIONS: "--import x" } }],
+    ["another value in env", { env: { KEY: "2" } }],
+    ["another reference in env", { env: { KEY: "${SECRET}" } }],
+    ["another value in headers", { headers: { Authorization: "Bearer ${SECRET}" } }],
+    ["another secret for its login", { oauth: { clientSecret: "${SECRET}" } }],
+    ["all of its tools allowed", { autoApprove: true }],
+    ["some of its tools allowed", { autoApprove: ["read_*"] }],
+    ["what it says believed", { trusted: true }],
     ["another address", { url: "https://example.org" }],
     ["another folder", { cwd: "/tmp" }],
     ["more access", { access: { write: ["/"] } }],
@@ -37,11 +44,16 @@ describe("servers that a person approved", () => {
     expect(await allowed.has("/f", { ...server, ...change })).toBe(false);
   });
 
-  it("stay approved when only a value, a name for people or a rule of approval changes", async () => {
+  it("stay approved when only a name for people, a time limit or whether they are switched on changes", async () => {
     const allowed = openAllowedServers(path);
     await allowed.allow("/f", server, AT);
-    const changed = { ...server, env: { KEY: "2" }, name: "b", autoApprove: ["read_*"], timeoutMs: 5 };
-    expect(await allowed.has("/f", changed)).toBe(true);
+    expect(await allowed.has("/f", { ...server, name: "b", timeoutMs: 5, enabled: false })).toBe(true);
+  });
+
+  it("are kept as hashes: no value of theirs is in the file", async () => {
+    const env = { KEY: "canary-1" };
+    await openAllowedServers(path).allow("/f", { ...server, env, headers: { A: "canary-2" } }, AT);
+    expect(await readFile(path, "utf8")).not.toContain("canary");
   });
 
   it("are those of one file: the same server elsewhere is another", async () => {

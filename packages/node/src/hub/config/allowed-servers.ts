@@ -55,12 +55,10 @@ const Kept = z.object({
 });
 type Kept = z.infer<typeof Kept>;
 
-/** All that decides what is run or reached, and with which names of secrets. */
-function hashOf(file: string, { id, command, args, env, url, headers, oauth, cwd, access }: MCPServerConfig): string {
-  const names = { env: Object.keys(env ?? {}).sort(), headers: Object.keys(headers ?? {}).sort() };
-  const { clientSecret: _secret, privateKey: _key, ...login } = oauth ?? {};
-  const what = { file, id, command, args, url, cwd, access, login, ...names };
-  return sha256Hex(canonicalJson(JSON.parse(JSON.stringify(what)) as Json));
+/** The whole entry as it is written, references as references, but for what neither starts nor allows anything. */
+function hashOf(file: string, server: MCPServerConfig): string {
+  const { name: _name, enabled: _enabled, timeoutMs: _timeoutMs, ...entry } = server;
+  return sha256Hex(canonicalJson(JSON.parse(JSON.stringify({ file, entry })) as Json));
 }
 
 function parse(text: string): unknown {

@@ -1,4 +1,4 @@
-import { MCPServerConfig, MCPServersFile } from "@ergon/core";
+import { MCPServerConfig, type MCPServersFile } from "@ergon/core";
 import {
   parseTree,
   printParseErrorCode,
@@ -8,6 +8,8 @@ import {
   type ParseError,
 } from "jsonc-parser";
 import { z } from "zod";
+import { checked, type FilePath, type Note } from "./checked.ts";
+import { LEAST_ALLOWING, readPolicy } from "./read-policy.ts";
 
 export const MAX_SERVERS_FILE_CHARS = 1024 * 1024;
 const MAX_FILE_PROBLEMS = 100;
@@ -20,12 +22,23 @@ export type ServersFile = {
   readonly settings: Omit<MCPServersFile, "servers">;
   /** What is wrong with the rest; a server with a problem is not among `servers`. */
   readonly problems: readonly FileProblem[];
+  /** Nothing could be made of it as a whole: whoever knows what it said before goes on with that. */
+  readonly isUnreadable?: true;
 };
 
-/** Reads `mcp-servers.json`, comments and trailing commas allowed. One bad server does not take the others with it. */
-export function readServers(text: string): ServersFile {
+/** Where the file comes from. */
+export type FileOrigin = {
+  /** It was found by working directory, not named by a person: it cannot allow anything by itself. */
+  readonly isFound?: boolean;
+};
+
+/**
+ * Reads `mcp-servers.json`, comments and trailing commas allowed. One bad server, rule or setting does not take the others
+ * with it, and what cannot be read never allows more than what was meant.
+ */
+export function readServers(text: string, { isFound = false }: FileOrigin = {}): ServersFile {
   if (text.length > MAX_SERVERS_FILE_CHARS) {
-    return nothing([
+    return unreadable([
       { place: "1:1", path: "", message: `It has more than ${String(MAX_SERVERS_FILE_CHARS)} characters.` },
     ]);
   }
@@ -36,16 +49,23 @@ export function readServers(text: string): ServersFile {
   if (fault !== undefined || root === undefined) {
     const message =
       fault === undefined ? "It is empty." : `It is not JSON: ${inWords(printParseErrorCode(fault.error))}.`;
-    return nothing([{ place: placeOf(source, fault?.offset ?? 0), path: "", message }]);
+    return unreadable([{ place: placeOf(source, fault?.offset ?? 0), path: "", message }]);
   }
   const problems: FileProblem[] = [];
-  const note = (path: readonly (string | number)[], message: string) => {
+  const note: Note = (path, message) => {
     problems.push({ place: placeOf(source, nearest(root, path).offset), path: pointer(path), message });
   };
-  const { servers = [], ...settings } = checked(Outline, getNodeValue(root), [], note) ?? {};
+  const outline = checked(Outline, getNodeValue(root), [], note);
+  if (outline === undefined) return unreadable(problems);
+  const { servers, mcpServers, ...rest } = outline;
+  if (servers === undefined && mcpServers !== undefined)
+    note(
+      ["mcpServers"],
+      'It has "mcpServers", as other programs do, and no "servers": take them in with: ergon servers import FILE.',
+    );
   const read: MCPServerConfig[] = [];
   const ids = new Map<string, number>();
-  servers.forEach((server, index) => {
+  servers?.forEach((server, index) => {
     const config = checked(OneServer, server, ["servers", index], note);
     if (config === undefined) return;
     const first = ids.get(config.id);
@@ -54,16 +74,11 @@ export function readServers(text: string): ServersFile {
     ids.set(config.id, index);
     read.push(config);
   });
+  const settings = readPolicy(rest, { isFound, note });
   return { servers: read, settings, problems: problems.slice(0, MAX_FILE_PROBLEMS) };
 }
 
-const Outline = z.looseObject({
-  servers: z.array(z.unknown()).optional(),
-  subAgentEnabled: z.boolean().optional(),
-  autoDiscoveryEnabled: z.boolean().optional(),
-  toolApprovalRequired: z.boolean().optional(),
-  approvalRules: MCPServersFile.shape.approvalRules,
-});
+const Outline = z.looseObject({ servers: z.array(z.unknown()).optional(), mcpServers: z.unknown().optional() });
 
 /** A server is reached in one way, and is enabled unless it says otherwise. */
 const OneServer = MCPServerConfig.extend({
@@ -83,17 +98,8 @@ const OneServer = MCPServerConfig.extend({
   })
   .transform((server) => ({ ...server, name: server.name ?? server.id }));
 
-type Note = (path: readonly (string | number)[], message: string) => void;
-
-function checked<T>(schema: z.ZodType<T>, value: unknown, at: readonly (string | number)[], note: Note): T | undefined {
-  const result = schema.safeParse(value);
-  if (result.success) return result.data;
-  for (const { path, message } of result.error.issues) note([...at, ...(path as (string | number)[])], message);
-  return undefined;
-}
-
 /** The deepest thing on the way to the path: a field that is missing has no place of its own. */
-function nearest(root: Node, path: readonly (string | number)[]): Node {
+function nearest(root: Node, path: FilePath): Node {
   for (let depth = path.length; depth > 0; depth -= 1) {
     const node = findNodeAtLocation(root, path.slice(0, depth));
     if (node !== undefined) return node;
@@ -106,7 +112,7 @@ function placeOf(text: string, offset: number): string {
   return `${String(before.split("\n").length)}:${String(offset - before.lastIndexOf("\n"))}`;
 }
 
-function pointer(path: readonly (string | number)[]): string {
+function pointer(path: FilePath): string {
   return path.map((part) => `/${String(part)}`).join("");
 }
 
@@ -114,6 +120,6 @@ function inWords(code: string): string {
   return code.replaceAll(/([a-z])([A-Z])/g, "$1 $2").toLowerCase();
 }
 
-function nothing(problems: readonly FileProblem[]): ServersFile {
-  return { servers: [], settings: {}, problems };
+function unreadable(problems: readonly FileProblem[]): ServersFile {
+  return { servers: [], settings: LEAST_ALLOWING, problems, isUnreadable: true };
 }

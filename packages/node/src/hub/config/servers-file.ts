@@ -2,7 +2,7 @@ import { watch } from "node:fs";
 import { mkdir, open, readFile, realpath, rename, rm, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { hubError, toErgonError } from "@ergon/core";
-import { readServers, type ServersFile } from "./read-servers.ts";
+import { type FileOrigin, readServers, type ServersFile } from "./read-servers.ts";
 
 /** Editors write in several steps. */
 const SETTLE_MS = 200;
@@ -19,7 +19,7 @@ export type WatchedServersFile = {
   readonly onChange: (listener: (file: ServersFile) => void) => () => void;
 };
 
-export function openServersFile(path: string): WatchedServersFile {
+export function openServersFile(path: string, origin: FileOrigin = {}): WatchedServersFile {
   let known: string | undefined;
   let writing: Promise<void> = Promise.resolve();
 
@@ -36,13 +36,13 @@ export function openServersFile(path: string): WatchedServersFile {
 
   async function read(): Promise<ServersFile> {
     known = await readText();
-    return known === "" ? { servers: [], settings: {}, problems: [] } : readServers(known);
+    return known === "" ? { servers: [], settings: {}, problems: [] } : readServers(known, origin);
   }
 
   return {
     path,
     read,
-    tried: async (edit) => readServers(edit(await readText())),
+    tried: async (edit) => readServers(edit(await readText()), origin),
     change: (edit) => {
       const change = writing.then(async () => {
         const text = edit(await readText());
