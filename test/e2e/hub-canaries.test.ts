@@ -22,7 +22,7 @@ function servers(httpUrl: string): object[] {
     DB_PASSWORD: canary(3),
     CLIENT_SECRET: canary(4),
     DATABASE_URL: `postgres://me:${plain(5)}@localhost/db`,
-    SIGNING_KEY: canary(6),
+    SIGNING_KEY: `-----BEGIN KEY-----\n${canary(6)}\n-----END KEY-----\n`,
     GITHUB_PAT: canary(7),
     AWS_SECRET_ACCESS_KEY: canary(8),
     PASSPHRASE: canary(9),

@@ -20,7 +20,7 @@ if (process.argv.includes("--http")) {
   });
   server.listen(0, "127.0.0.1", () => console.log((server.address() as { port: number }).port));
 } else {
-  process.stderr.write(`started with ${secrets}\n`);
+  process.stderr.write(`started with ${secrets}\n${Object.values(process.env).join("\n")}\n`);
   if (process.argv.includes("--fails")) process.exit(3);
   createInterface({ input: process.stdin }).on("line", (line) => {
     for (const said of replies(JSON.parse(line) as Message, secrets)) process.stdout.write(`${JSON.stringify(said)}\n`);

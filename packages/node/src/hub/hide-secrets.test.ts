@@ -16,6 +16,20 @@ describe("hiding secrets", () => {
     expect(JSON.stringify(hideInValue(() => [SECRET])({ deep: [text], [text]: 1 }))).not.toContain("nab");
   });
 
+  it.each([
+    ["\n", "as it is"],
+    ["\r\n", "with carriage returns"],
+    ["\\n", "kept in one line"],
+  ])("finds each line of a secret of several lines (%j, %s), but for the shortest", (end) => {
+    const lines = ["-----BEGIN KEY-----", "MIIEvQIBADANBg/kqhkiG9w0B+AQE", "Ab12==", "xyz=="];
+    const hide = hideInText(() => [lines.join(end)]);
+    expect(lines.map((line) => hide(`> ${line}`))).toEqual(["> [hidden]", "> [hidden]", "> [hidden]", "> xyz=="]);
+    expect(hideInValue(() => [lines.join(end)])({ lines: lines.slice(0, 2) })).toEqual({
+      lines: ["[hidden]", "[hidden]"],
+    });
+    expect(hide(lines.join(end))).toBe("[hidden]");
+  });
+
   it("leaves a value as it is that holds none", () => {
     const value = { a: ["plain", 1, null, true] };
     expect(hideInValue(() => [SECRET, "short"])(value)).toBe(value);

@@ -42,14 +42,24 @@ function createForms(): (secrets: readonly string[]) => readonly string[] {
       if (secret.length < MIN_SECRET_CHARS) return [];
       const known = remembered.get(secret);
       if (known !== undefined) return known;
-      const once = escaped(secret);
-      const forms = [...new Set([escaped(escaped(once)), escaped(once), once, encodeURIComponent(secret), secret])];
+      const forms = [...new Set([secret, ...linesOf(secret)].flatMap(formsOfOne))];
       if (remembered.size >= MAX_REMEMBERED) remembered.clear();
       remembered.set(secret, forms);
       return forms;
     });
     return all.sort((a, b) => b.length - a.length);
   };
+}
+
+/** What is printed line by line is found line by line. Keys are often kept in one line, with `\\n` between their lines. */
+function linesOf(secret: string): readonly string[] {
+  const lines = secret.split(/\r\n|\r|\n|\\n/).map((line) => line.trim());
+  return lines.length === 1 ? [] : lines.filter((line) => line.length >= MIN_SECRET_CHARS);
+}
+
+function formsOfOne(secret: string): readonly string[] {
+  const once = escaped(secret);
+  return [escaped(escaped(once)), escaped(once), once, encodeURIComponent(secret), secret];
 }
 
 function escaped(text: string): string {

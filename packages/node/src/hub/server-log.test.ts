@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createServerLog, MAX_LOG_LINE_CHARS, MAX_LOG_LINES } from "./server-log.ts";
+import { createServerLog, MAX_HELD_LINE_CHARS, MAX_LOG_LINE_CHARS, MAX_LOG_LINES } from "./server-log.ts";
 
 describe("what a server printed", () => {
   it("is kept line by line, however it came, the last line too that has no end yet", () => {
@@ -24,5 +24,23 @@ describe("what a server printed", () => {
     const log = createServerLog((text) => text.replaceAll("key", "[hidden]"));
     log.add("the key is k\nkey");
     expect(log.lines()).toEqual(["the [hidden] is k", "[hidden]"]);
+  });
+
+  it("is cut after that: a secret that reaches beyond the cut shows no part of itself", () => {
+    const log = createServerLog((text) => text.replaceAll("canary", "[hidden]"));
+    const before = "x".repeat(MAX_LOG_LINE_CHARS - 3);
+    log.add(`${before}canary`);
+    expect(log.lines()).toEqual([`${before}[hi`]);
+    log.add(" and more\n");
+    expect(log.lines()).toEqual([`${before}[hi`]);
+  });
+
+  it("shows nothing of the end of what it held of a longer line: a secret may begin there", () => {
+    const secret = "canary".repeat(1_000);
+    const log = createServerLog((text) => text.replaceAll(secret, "[hidden]"));
+    log.add(secret.repeat(10));
+    expect(log.lines()).toEqual([""]);
+    log.add(`\n${"x".repeat(MAX_HELD_LINE_CHARS - 1)}\n${"x".repeat(MAX_HELD_LINE_CHARS)}\n`);
+    expect(log.lines().slice(1)).toEqual(Array.from({ length: 2 }, () => "x".repeat(MAX_LOG_LINE_CHARS)));
   });
 });

@@ -6,6 +6,10 @@ export type ServerLog = {
 
 export const MAX_LOG_LINES = 200;
 export const MAX_LOG_LINE_CHARS = 2_000;
+/** So much of a line is held until it is shown: a secret is found only where it is whole, also beyond the cut. */
+export const MAX_HELD_LINE_CHARS = 32 * 1024;
+/** No secret is taken to be longer within a line. */
+const MAX_SECRET_LINE_CHARS = 16 * 1024;
 
 export function createServerLog(redact: (text: string) => string = (text) => text): ServerLog {
   const kept: string[] = [];
@@ -13,18 +17,26 @@ export function createServerLog(redact: (text: string) => string = (text) => tex
   return {
     add: (text) => {
       const [first = "", ...more] = text.split("\n");
-      open = (open + first).slice(0, MAX_LOG_LINE_CHARS);
+      open = (open + first).slice(0, MAX_HELD_LINE_CHARS);
       for (const line of more) {
         keep(open);
-        open = line.slice(0, MAX_LOG_LINE_CHARS);
+        open = line.slice(0, MAX_HELD_LINE_CHARS);
       }
     },
-    lines: () => (open === "" ? [...kept] : [...kept, redact(open)]),
+    lines: () => (open === "" ? [...kept] : [...kept, shown(open)]),
   };
 
   function keep(line: string): void {
     if (line.trim() === "") return;
-    kept.push(redact(line));
+    kept.push(shown(line));
     if (kept.length > MAX_LOG_LINES) kept.shift();
+  }
+
+  function shown(line: string): string {
+    const text = redact(line);
+    // The end of what was held may be the beginning of a secret.
+    const isWhole = line.length < MAX_HELD_LINE_CHARS;
+    const sureChars = isWhole ? text.length : Math.max(0, text.length - MAX_SECRET_LINE_CHARS);
+    return text.slice(0, Math.min(sureChars, MAX_LOG_LINE_CHARS));
   }
 }
