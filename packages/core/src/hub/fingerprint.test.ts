@@ -25,6 +25,8 @@ describe("a tool's fingerprint", () => {
     ["annotations", { ...identity, annotations: { readOnlyHint: false } }],
     ["server command", { ...identity, server: { ...identity.server, command: "bash" } }],
     ["server command", { ...identity, server: { ...identity.server, args: ["server.js", "--all"] } }],
+    ["server folder", { ...identity, server: { ...identity.server, cwd: "/elsewhere" } }],
+    ["server environment", { ...identity, server: { ...identity.server, env: { KEY: "${OTHER}" } } }],
     ["server version", { ...identity, server: { ...identity.server, version: "1.0.1" } }],
   ];
   it.each(changed)("changes with the %s, and the change is named", (field, other) => {

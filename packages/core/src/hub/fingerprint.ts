@@ -14,6 +14,9 @@ export type ToolIdentity = {
   readonly server: {
     readonly command?: string;
     readonly args?: readonly string[];
+    readonly cwd?: string;
+    /** As people may see it: a value that may be a key must not be guessed from the fingerprint. */
+    readonly env?: Readonly<Record<string, string>>;
     readonly url?: string;
     readonly version?: string;
   };
@@ -41,6 +44,8 @@ export function changesBetween(before: ToolIdentity, after: ToolIdentity): reado
 function fieldsOf({ server, ...tool }: ToolIdentity): Record<string, string> {
   return {
     "server command": [server.command ?? server.url ?? "", ...(server.args ?? [])].map(quotedWord).join(" "),
+    "server folder": server.cwd ?? "",
+    "server environment": server.env === undefined ? "" : canonicalJson(server.env),
     "server version": server.version ?? "",
     name: tool.name,
     title: tool.title ?? "",

@@ -142,7 +142,7 @@ function effectsOf({ annotations }: ListedTool, { trusted }: MCPServerConfig): E
 
 function identityOf(listed: ListedTool, { written, version }: HubToolSource): ToolIdentity {
   const { name, title, description, inputSchema, outputSchema, annotations } = listed;
-  const { command, args, url } = written;
+  const { command, args, cwd, env, url } = written;
   return {
     name,
     description,
@@ -153,6 +153,8 @@ function identityOf(listed: ListedTool, { written, version }: HubToolSource): To
     server: {
       ...(command === undefined ? {} : { command }),
       ...(args === undefined ? {} : { args }),
+      ...(cwd === undefined ? {} : { cwd }),
+      ...(env === undefined ? {} : { env }),
       ...(url === undefined ? {} : { url }),
       ...(version === undefined ? {} : { version }),
     },
