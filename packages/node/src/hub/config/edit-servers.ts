@@ -1,5 +1,14 @@
 import { hubError, type MCPServerConfig } from "@ergon/core";
-import { applyEdits, modify, parse as parseLoose, type JSONPath } from "jsonc-parser";
+import {
+  applyEdits,
+  findNodeAtLocation,
+  type JSONPath,
+  modify,
+  type Node,
+  parse as parseLoose,
+  parseTree,
+} from "jsonc-parser";
+import { withLastItem, withoutItem } from "./edit-list.ts";
 import { readServers } from "./read-servers.ts";
 
 const EMPTY = '{\n  "servers": []\n}\n';
@@ -17,12 +26,20 @@ export function withServer(text: string, config: MCPServerConfig): string {
     throw hubError("server_duplicate", `There is a server "${config.id}" already.`, {
       details: { serverId: config.id },
     });
-  return edited(source, ["servers", -1], config, true);
+  const list = serversIn(source);
+  if (list?.children?.length) return withLastItem(source, list, config);
+  return edited(
+    source,
+    list === undefined ? ["servers"] : ["servers", -1],
+    list === undefined ? [config] : config,
+    true,
+  );
 }
 
 export function withoutServer(text: string, serverId: string): string {
   const source = startingFrom(text);
-  return edited(source, ["servers", known(source, serverId)], undefined);
+  const at = known(source, serverId);
+  return withoutItem(source, serversIn(source) as Node, at);
 }
 
 /** A value of undefined takes the field away. */
@@ -62,6 +79,11 @@ function startingFrom(text: string): string {
 
 function edited(source: string, path: JSONPath, value: unknown, isArrayInsertion = false): string {
   return applyEdits(source, modify(source, path, value, { ...FORMAT, isArrayInsertion }));
+}
+
+function serversIn(source: string): Node | undefined {
+  const root = parseTree(source, [], { allowTrailingComma: true });
+  return root === undefined ? undefined : findNodeAtLocation(root, ["servers"]);
 }
 
 function known(source: string, serverId: string): number {
