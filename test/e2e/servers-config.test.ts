@@ -153,3 +153,31 @@ describe("a slip in the configuration", { timeout: 120_000 }, () => {
     expect([doctor.code, doctor.out]).toEqual([1, expect.stringMatching(/mcp-servers\.json:1:\d+: It is not JSON/)]);
   });
 });
+
+describe("the servers of a configuration", { timeout: 120_000 }, () => {
+  it("are not given a name that another has: nothing is written, and nothing ends", async () => {
+    write({ servers: [server({ autoApprove: true }), server({}, "two")] });
+    await serve({ named: true });
+    const before = readFileSync(config(), "utf8");
+    expect(await ask("PATCH", "/servers/one", { name: "two" })).toMatchObject({
+      status: 409,
+      code: "server_duplicate",
+    });
+    expect(readFileSync(config(), "utf8")).toBe(before);
+    expect(await call()).toBe(200);
+    expect(await ask("PATCH", "/servers/nobody", {})).toMatchObject({ status: 404 });
+    expect(await ask("DELETE", "/servers/two")).toMatchObject({ status: 200 });
+    const { hub } = (await ask("GET", "/stats")) as { hub?: { servers: { id: string; enabled: boolean }[] } };
+    expect(hub?.servers.map(({ id, enabled }) => [id, enabled])).toEqual([
+      ["one", true],
+      ["two", false],
+    ]);
+  });
+
+  it("in the form of other programs are found by a hint to import them", async () => {
+    write({ mcpServers: { one: { command: "x" } } });
+    const { err, code } = await run("servers");
+    expect([code, err]).toEqual([0, expect.stringMatching(/mcp-servers\.json:1:\d+: .*ergon servers import/)]);
+    expect((await run("servers", "add", "--help")).out).toMatch(/[^\\]\$\{NAME\} takes/);
+  });
+});

@@ -66,6 +66,16 @@ describe("the log of calls of servers' tools", () => {
     ]);
   });
 
+  it("keeps what a server did that is there no more, as one that is switched off", async () => {
+    const server = (id: string) => ({ id, name: id, command: "x", enabled: true });
+    await log.noteServers([server("a"), server("b")]);
+    await log.noteServers([server("b")]);
+    expect((await log.stats()).servers).toMatchObject([
+      { id: "a", enabled: false },
+      { id: "b", enabled: true },
+    ]);
+  });
+
   it("tells times, energy and errors by tool, failures not counted as times", async () => {
     for (let ms = 1; ms <= 100; ms += 1) log.add(call(ms));
     log.add(call(9_000, failed("server_busy")));

@@ -130,6 +130,7 @@ export function openInvocationLog({ path, clock, logger, hide }: InvocationLogOp
     },
     noteServers: (servers) =>
       acting("noting servers", () => {
+        run("UPDATE mcp_servers SET enabled = 0");
         for (const server of servers) {
           run(
             `INSERT INTO mcp_servers (id, name, config, enabled, added_at) VALUES (?1, ?2, ?3, ?4, ?5)

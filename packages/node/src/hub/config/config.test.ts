@@ -1,4 +1,4 @@
-import { chmod, mkdtemp, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
+import { chmod, mkdir, mkdtemp, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { MCPServerConfig } from "@ergon/core";
@@ -198,6 +198,21 @@ describe("the file on disk", () => {
     await Promise.all(ids.map(add));
     expect((await file.read()).servers.map(({ id }) => id)).toEqual(ids);
   });
+
+  it("tells of what others wrote behind a link, or into a folder that was not there", async () => {
+    const real = join(folder, "real", "servers.json");
+    await symlink(real, path);
+    const file = openServersFile(path);
+    expect((await file.read()).servers).toEqual([]);
+    const told: ServersFile[] = [];
+    const stop = file.onChange((changed) => told.push(changed));
+    await mkdir(join(folder, "real"));
+    await writeFile(real, FILE);
+    await vi.waitFor(() => expect(told.at(-1)?.servers).toHaveLength(2), PATIENCE);
+    await writeFile(real, withoutServer(FILE, "web"));
+    await vi.waitFor(() => expect(told.at(-1)?.servers).toHaveLength(1), PATIENCE);
+    stop();
+  }, 30_000);
 
   it("tells of what others wrote, and not of what it wrote itself", async () => {
     await writeFile(path, FILE);

@@ -1,9 +1,14 @@
-import { watch } from "node:fs";
+import { unwatchFile, watchFile } from "node:fs";
 import { mkdir, open, readFile, realpath, rename, rm, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { hubError, toErgonError } from "@ergon/core";
 import { type FileOrigin, readServers, type ServersFile } from "./read-servers.ts";
 
+/**
+ * How often the file is looked at. What is watched instead of looked at is a folder or a file that may not be there yet, or
+ * may lie behind a link; looking finds the one that is meant.
+ */
+const LOOK_EVERY_MS = 500;
 /** Editors write in several steps. */
 const SETTLE_MS = 200;
 
@@ -21,7 +26,7 @@ export type WatchedServersFile = {
 
 export function openServersFile(path: string, origin: FileOrigin = {}): WatchedServersFile {
   let known: string | undefined;
-  let writing: Promise<void> = Promise.resolve();
+  let turns: Promise<void> = Promise.resolve();
 
   async function readText(): Promise<string> {
     try {
@@ -36,41 +41,49 @@ export function openServersFile(path: string, origin: FileOrigin = {}): WatchedS
 
   async function read(): Promise<ServersFile> {
     known = await readText();
-    return known === "" ? { servers: [], settings: {}, problems: [] } : readServers(known, origin);
+    return fileOf(known);
+  }
+
+  function fileOf(text: string): ServersFile {
+    return text === "" ? { servers: [], settings: {}, problems: [] } : readServers(text, origin);
+  }
+
+  /** One after the other: who looks at the file sees it before a change or after it. */
+  function inTurn(work: () => Promise<void>): Promise<void> {
+    const done = turns.then(work);
+    turns = done.catch(() => undefined);
+    return done;
   }
 
   return {
     path,
     read,
     tried: async (edit) => readServers(edit(await readText()), origin),
-    change: (edit) => {
-      const change = writing.then(async () => {
+    change: (edit) =>
+      inTurn(async () => {
         const text = edit(await readText());
         known = text;
         await replaceFile(path, text);
-      });
-      writing = change.catch(() => undefined);
-      return change;
-    },
+      }),
     onChange: (listener) => {
       let timer: NodeJS.Timeout | undefined;
       const look = async () => {
-        await writing;
-        const text = await readText().catch(() => undefined);
-        if (text === undefined || text === known) return;
-        listener(await read());
+        const text = await readText();
+        if (text === known) return;
+        known = text;
+        listener(fileOf(text));
       };
-      // The folder, not the file: editors put a new file in the old one's place.
-      const watcher = watch(dirname(path), { persistent: false }, (_, name) => {
-        if (name !== null && name !== basename(path)) return;
+      const soon = () => {
         clearTimeout(timer);
-        timer = setTimeout(() => void look(), SETTLE_MS);
+        timer = setTimeout(() => void inTurn(look).catch(() => undefined), SETTLE_MS);
         timer.unref();
-      });
-      watcher.on("error", () => watcher.close());
+      };
+      // It may have changed since it was last read.
+      soon();
+      watchFile(path, { persistent: false, interval: LOOK_EVERY_MS }, soon);
       return () => {
         clearTimeout(timer);
-        watcher.close();
+        unwatchFile(path, soon);
       };
     },
   };
