@@ -156,11 +156,47 @@ describe("servers of other hosts", () => {
     expect(notes).toEqual(count > MAX_IMPORTED ? [expect.stringContaining("1 were left out")] : []);
   });
 
-  it("are refused when the file is something else", () => {
-    expect(importServers("[1]")).toMatchObject({
-      servers: [],
-      notes: [expect.stringContaining("no file of MCP servers")],
-    });
+  it("are taken from Claude's projects, each in its folder, one of each name", () => {
+    const { servers, notes } = importServers(
+      JSON.stringify({
+        mcpServers: { all: { command: "all" } },
+        projects: {
+          "/x": { mcpServers: { fs: { command: "fs" }, web: { url: "https://x.org" }, all: { command: "other" } } },
+          "/y": { mcpServers: { fs: { command: "fs" } }, history: [] },
+          "/z": {},
+        },
+      }),
+    );
+    expect(servers).toMatchObject([
+      { id: "all", command: "all" },
+      { id: "fs", command: "fs", cwd: "/x" },
+      { id: "web", url: "https://x.org" },
+    ]);
+    expect(servers[0]).not.toHaveProperty("cwd");
+    expect(servers[2]).not.toHaveProperty("cwd");
+    expect(notes).toEqual([
+      '"all" of /x was left out: there is one in mcpServers already.',
+      '"fs" of /y was left out: there is one in /x already.',
+    ]);
+  });
+
+  it("are taken without the file that they read variables from, and that is said", () => {
+    const { servers, notes } = importServers(
+      '{"servers": {"gh": {"command": "gh", "envFile": "${workspaceFolder}/.env"}}}',
+    );
+    expect(servers).toHaveLength(1);
+    expect(notes).toEqual([expect.stringMatching(/"gh" has an envFile.*"env"/)]);
+  });
+
+  it.each([
+    ["[1]", "no file of MCP servers"],
+    ["{}", "neither mcpServers nor servers"],
+    ['{"mcpServers": {}}', "There are no MCP servers in it."],
+    ['{"projects": {"/x": {}}}', "There are no MCP servers in it."],
+    ['{"mcpServers": {\n "a" }}', "2:6: It is not JSON: colon expected."],
+    ["", "1:1: It is not JSON: value expected."],
+  ])("are not found in %j, and the reason is said", (text, reason) => {
+    expect(importServers(text)).toEqual({ servers: [], notes: [expect.stringContaining(reason)] });
   });
 });
 

@@ -1,14 +1,8 @@
 import { MCPServerConfig, type MCPServersFile } from "@ergon/core";
-import {
-  parseTree,
-  printParseErrorCode,
-  findNodeAtLocation,
-  getNodeValue,
-  type Node,
-  type ParseError,
-} from "jsonc-parser";
+import { parseTree, findNodeAtLocation, getNodeValue, type Node, type ParseError } from "jsonc-parser";
 import { z } from "zod";
 import { checked, type FilePath, type Note } from "./checked.ts";
+import { notJson, placeOf, withoutMark } from "./json-text.ts";
 import { LEAST_ALLOWING, readPolicy } from "./read-policy.ts";
 
 export const MAX_SERVERS_FILE_CHARS = 1024 * 1024;
@@ -42,13 +36,12 @@ export function readServers(text: string, { isFound = false }: FileOrigin = {}):
       { place: "1:1", path: "", message: `It has more than ${String(MAX_SERVERS_FILE_CHARS)} characters.` },
     ]);
   }
-  const source = text.startsWith("\uFEFF") ? ` ${text.slice(1)}` : text;
+  const source = withoutMark(text);
   const faults: ParseError[] = [];
   const root = parseTree(source, faults, { allowTrailingComma: true });
   const [fault] = faults;
   if (fault !== undefined || root === undefined) {
-    const message =
-      fault === undefined ? "It is empty." : `It is not JSON: ${inWords(printParseErrorCode(fault.error))}.`;
+    const message = fault === undefined ? "It is empty." : notJson(fault);
     return unreadable([{ place: placeOf(source, fault?.offset ?? 0), path: "", message }]);
   }
   const problems: FileProblem[] = [];
@@ -107,17 +100,8 @@ function nearest(root: Node, path: FilePath): Node {
   return root;
 }
 
-function placeOf(text: string, offset: number): string {
-  const before = text.slice(0, offset);
-  return `${String(before.split("\n").length)}:${String(offset - before.lastIndexOf("\n"))}`;
-}
-
 function pointer(path: FilePath): string {
   return path.map((part) => `/${String(part)}`).join("");
-}
-
-function inWords(code: string): string {
-  return code.replaceAll(/([a-z])([A-Z])/g, "$1 $2").toLowerCase();
 }
 
 function unreadable(problems: readonly FileProblem[]): ServersFile {
