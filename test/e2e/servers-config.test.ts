@@ -61,7 +61,7 @@ const statusOf = async (id = "one") =>
   ((await ask("GET", "/servers")) as { items?: HubServerStatus[] }).items?.find((found) => found.id === id);
 const problems = async () => (await ask("GET", "/servers"))["problems"] as readonly { path: string; message: string }[];
 const call = async (tool = "one_echo") => (await ask("POST", `/tools/${tool}/call`, { args: {} }))["status"];
-const eventually = <T>(look: () => Promise<T>) => expect.poll(look, { timeout: 30_000, interval: 50 });
+const PATIENCE = { timeout: 30_000, interval: 50 };
 
 describe("a configuration that was found", { timeout: 120_000 }, () => {
   it("is asked about again when a value of env changes, and nothing of it runs before", async () => {
@@ -71,9 +71,9 @@ describe("a configuration that was found", { timeout: 120_000 }, () => {
     write({ servers: [server({ env: { NODE_OPTIONS: "--no-warnings", X: "${HARMLESS}" } })] });
     await run("servers", "approve", "one");
     await serve();
-    await eventually(async () => (await statusOf())?.state).toBe("ready");
+    await expect.poll(async () => (await statusOf())?.state, PATIENCE).toBe("ready");
     write({ servers: [server({ env: { NODE_OPTIONS: `--require ${evil}`, X: "${AWS_SECRET}" } })] });
-    await eventually(async () => (await statusOf())?.needsApproval).toBe(true);
+    await expect.poll(async () => (await statusOf())?.needsApproval, PATIENCE).toBe(true);
     expect(await ask("POST", "/servers/one/test", {})).toMatchObject({ ok: false });
     expect(() => readFileSync(ran)).toThrow("ENOENT");
   });
@@ -86,7 +86,7 @@ describe("a configuration that was found", { timeout: 120_000 }, () => {
       await serve();
       expect(await call()).toBe(202);
       write({ servers: [server(favour)] });
-      await eventually(async () => (await statusOf())?.needsApproval).toBe(true);
+      await expect.poll(async () => (await statusOf())?.needsApproval, PATIENCE).toBe(true);
       expect(await call()).toBe(503);
       await ask("POST", "/servers/one/approve", {});
       expect(await call()).toBe(200);
@@ -99,10 +99,9 @@ describe("a configuration that was found", { timeout: 120_000 }, () => {
     await serve();
     expect([await call(), await call("desk::greet")]).toEqual([202, 200]);
     write({ servers: [server()], toolApprovalRequired: false, approvalRules: [{ decision: "allow" }, DENY_GREET] });
-    await eventually(async () => (await problems()).map(({ path }) => path)).toEqual([
-      "/toolApprovalRequired",
-      "/approvalRules/0",
-    ]);
+    await expect
+      .poll(async () => (await problems()).map(({ path }) => path), PATIENCE)
+      .toEqual(["/toolApprovalRequired", "/approvalRules/0"]);
     expect([await call(), await call("desk::greet")]).toEqual([202, 403]);
   });
 
@@ -135,11 +134,11 @@ describe("a slip in the configuration", { timeout: 120_000 }, () => {
     expect(await call("desk::greet")).toBe(403);
     const good = readFileSync(config(), "utf8");
     writeFileSync(config(), slip(good));
-    await eventually(async () => (await problems())[0]?.path).toMatch(new RegExp(`^${path}`));
+    await expect.poll(async () => (await problems())[0]?.path, PATIENCE).toMatch(new RegExp(`^${path}`));
     expect([await call(), await call("desk::greet")]).toEqual([200, 403]);
     expect(await who()).toBe(before);
     writeFileSync(config(), good);
-    await eventually(problems).toEqual([]);
+    await expect.poll(problems, PATIENCE).toEqual([]);
     expect(await who()).toBe(before);
   });
 

@@ -60,7 +60,9 @@ export function createServersDesk(parts: DeskParts): ServersDesk {
     },
     change: async (serverId, fields) => {
       await written(serverId);
-      if ("name" in fields) await refuseTakenName(serverId, String(fields["name"] ?? serverId));
+      // Without a name, its id is its name; what is no text is refused as such below.
+      const name = fields["name"] === null ? serverId : fields["name"];
+      if (typeof name === "string") await refuseTakenName(serverId, name);
       await edit(serverId, (text) =>
         Object.entries(fields).reduce(
           (changed, [field, value]) =>
