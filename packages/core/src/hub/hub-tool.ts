@@ -51,7 +51,9 @@ export type HubTool = {
   readonly invoke: (args: ToolArgs, run: HubRun) => Promise<unknown>;
 };
 
-type HubRun = Pick<ToolRun, "signal" | "progress" | "answers"> & Pick<HubInvocation, "sessionId" | "conversationId">;
+type HubRun = Pick<ToolRun, "signal" | "progress" | "answers"> &
+  Partial<Pick<ToolRun, "idempotencyKey">> &
+  Pick<HubInvocation, "sessionId" | "conversationId">;
 
 /** A server's tool as the gate calls it. */
 export function hubTool(name: string, listed: ListedTool, source: HubToolSource): HubTool {
@@ -89,13 +91,13 @@ export function hubTool(name: string, listed: ListedTool, source: HubToolSource)
   };
   const adapted = adaptMcpTool(tool, {
     call: (args, run, { sessionId, conversationId }) => {
-      const { signal, progress, answers } = run;
+      const { signal, progress, answers, idempotencyKey } = run;
       const caller = {
         ...(answers === undefined ? {} : { answers }),
         ...(sessionId === undefined ? {} : { sessionId }),
         ...(conversationId === undefined ? {} : { conversationId }),
       };
-      return invoke(args, { signal, progress, ...caller });
+      return invoke(args, { signal, progress, idempotencyKey, ...caller });
     },
     effects,
     timeoutMs: MAX_HUB_CALL_MS,
@@ -168,13 +170,14 @@ type Called = {
   readonly effects: Effects;
 };
 
-function requestOf({ listed, source }: Called, args: ToolArgs, run: HubRun): McpCall {
+function requestOf({ listed, source, effects }: Called, args: ToolArgs, run: HubRun): McpCall {
   return {
     name: listed.name,
     args,
     signal: run.signal,
     onProgress: run.progress,
     ...(run.answers === undefined ? {} : { answers: run.answers }),
+    ...(effects !== "once" || run.idempotencyKey === undefined ? {} : { once: run.idempotencyKey }),
     ...(source.config.timeoutMs === undefined ? {} : { timeoutMs: source.config.timeoutMs }),
   };
 }

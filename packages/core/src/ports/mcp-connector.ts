@@ -12,6 +12,8 @@ import type { GivenAnswer } from "../schema/question.ts";
  * M4  A call is sent at most once. One that was not sent fails with `server_down` or `server_busy`; one that was sent and
  *     whose answer never came with `answer_lost`; one that the server refused with `server_refused`; one that it cannot
  *     answer before a person has answered it with `input_required` and the question.
+ * M5  A call with `once` that the server asked about while it was under way is still open then: made again under the same
+ *     name with the answer, it goes on, and fails with `outcome_unknown` when it is open no longer.
  */
 export type McpConnector = {
   readonly open: (server: OpenServer) => McpConnection;
@@ -75,6 +77,8 @@ export type McpCall = {
   readonly timeoutMs?: number;
   /** What a person has answered to what the server asked. Absent: nobody can be asked, and questions are declined. */
   readonly answers?: readonly GivenAnswer[];
+  /** Of a call that must not be repeated: its name, the same when it is made again with an answer. */
+  readonly once?: string;
   readonly onProgress?: (update: { readonly fraction?: number; readonly message?: string }) => void;
 };
 

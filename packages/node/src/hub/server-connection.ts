@@ -27,7 +27,7 @@ import { createCallSlots, SERVER_SLOTS, type CallSlots } from "./call-slots.ts";
 import { connectServer, type ConnectionOptions, type ServerLink } from "./connect-server.ts";
 import type { ServerEra } from "./known-eras.ts";
 import { listTools } from "./list-tools.ts";
-import { createQuestions, type Elicit } from "./questions.ts";
+import { type Asking, createQuestions, type Elicit } from "./questions.ts";
 import { createSampling, type Sampling } from "./sampling.ts";
 import { createServerLog } from "./server-log.ts";
 
@@ -264,7 +264,8 @@ export function createServerConnection(deps: ServerConnectionDeps): McpConnectio
       await link?.close().catch(() => undefined);
       await living;
     },
-    call: ({ signal, ...request }) => inTurn(signal, (to) => send(to, { signal, ...request })),
+    call: (request) =>
+      questions.call(request, (asking) => inTurn(asking.signal, (to) => send(to, { ...request, asking }))),
     ask: (question, signal) =>
       inTurn(signal, async ({ client }) => {
         const timeout = deps.timeoutMs ?? CALL_TIMEOUT_MS;
@@ -297,8 +298,9 @@ export function createServerConnection(deps: ServerConnectionDeps): McpConnectio
     }
   }
 
-  async function send({ callTool }: ServerLink, request: Request): Promise<McpResult> {
-    const { name, args, signal, timeoutMs, answers, onProgress } = request;
+  async function send({ callTool, era: spoken }: ServerLink, request: Request): Promise<McpResult> {
+    const { name, args, timeoutMs, asking, onProgress } = request;
+    const { signal } = asking;
     const params = { name, arguments: { ...args } };
     const options: RequestOptions = {
       timeout: timeoutMs ?? deps.timeoutMs ?? CALL_TIMEOUT_MS,
@@ -309,9 +311,10 @@ export function createServerConnection(deps: ServerConnectionDeps): McpConnectio
         ? {}
         : { onprogress: (progress) => onProgress(deps.redactValue(progressUpdate(progress))) }),
     };
-    const call = () => callTool(params, options, inHeaders.has(name));
+    const bare = (given: RequestOptions) => callTool(params, given, inHeaders.has(name));
+    const call = sampling === undefined ? bare : (given: RequestOptions) => sampling.during(() => bare(given));
     try {
-      const result = await questions.during(answers, sampling === undefined ? call : () => sampling.during(call));
+      const result = await questions.during(asking, { era: spoken, options, call });
       return deps.redactValue({ ...result, isError: result.isError === true });
     } catch (thrown) {
       if (signal?.aborted === true) throw thrown;
@@ -320,7 +323,7 @@ export function createServerConnection(deps: ServerConnectionDeps): McpConnectio
   }
 }
 
-type Request = Omit<McpCall, "signal"> & { readonly signal: AbortSignal | undefined };
+type Request = Omit<McpCall, "signal"> & { readonly asking: Asking };
 
 function progressUpdate({ progress, total, message }: Progress): { fraction?: number; message?: string } {
   return {

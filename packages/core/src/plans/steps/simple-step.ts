@@ -61,7 +61,7 @@ function decide(
     return undefined;
   switch (decision.action) {
     case "retry":
-      return { to: "again", state: again(visit, decision) };
+      return { to: "again", state: again(visit, state.error.code, decision) };
     case "skip":
       return { to: "next", stepId: skipTo };
     case "abort":
@@ -72,13 +72,17 @@ function decide(
 }
 
 /** What was corrected once stays so, unless this decision says otherwise. */
-function again(visit: Visit, decision: Extract<Decision, { action: "retry" }>): StepState {
+function again(visit: Visit, code: string, decision: Extract<Decision, { action: "retry" }>): StepState {
   const before = amended(visit).amendment;
+  const isSameCall = decision.args === undefined && decision.toolId === undefined;
+  // An answer that a call was given and that failed may have been the wrong one; of an unknown outcome nobody knows that.
+  const answers = isSameCall && code === "outcome_unknown" ? before?.answers : undefined;
   const args = decision.args ?? before?.args;
   const toolId = decision.toolId ?? before?.toolId;
   const amendment: Amendment = {
     ...(args === undefined ? {} : { args }),
     ...(toolId === undefined ? {} : { toolId }),
+    ...(answers === undefined ? {} : { answers }),
     ...(decision.sameKey === true ? { keyOrd: before?.keyOrd ?? visit.ord } : {}),
   };
   const changes = Object.keys(amendment).length === 0 ? {} : { amendment };

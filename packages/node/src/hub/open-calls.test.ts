@@ -1,0 +1,160 @@
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { isErgonError, type GivenAnswer, type McpConnection, type Question, silentLogger } from "@ergon/core";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { createMcpConnector } from "./connector.ts";
+import { createOpenCalls, MAX_OPEN_CALLS } from "./open-calls.ts";
+
+vi.setConfig({ testTimeout: 60_000 });
+const form = (name: string) => ({
+  message: `What is your ${name}?`,
+  requestedSchema: { type: "object", properties: { [name]: { type: "string" } }, required: [name] },
+});
+let folder: string;
+const closing: (() => unknown)[] = [];
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "ergon-open-calls-"));
+});
+afterEach(async () => {
+  for (const close of closing.splice(0).reverse()) await close();
+  rmSync(folder, { recursive: true });
+});
+
+describe("a call that may be made once, whose server asks in the middle of it", () => {
+  it("stays open while a person is asked, and goes on with the answer (O1)", async () => {
+    const connection = await opened();
+    const asked = await questionOf(charge(connection, []));
+    expect(asked.message).toBe("What is your name?");
+    const result = await charge(connection, [{ key: asked.key, input: { name: "Ada" } }]);
+    expect(JSON.stringify(result)).toContain("Ada");
+    expect(charged()).toBe(1);
+  });
+
+  it("says how long the answer is waited for", async () => {
+    const failure = await failureOf(charge(await opened(), []));
+    expect(failure.message).toMatch(/name\?.*an hour at most and as long as Ergon runs.*outcome.*unknown/);
+  });
+
+  it("is not made again by another process: its outcome is unknown", async () => {
+    const { key } = await questionOf(charge(await opened(), []));
+    const another = await opened();
+    const failure = await failureOf(charge(another, [{ key, input: { name: "Ada" } }]));
+    expect(failure).toMatchObject({ code: "outcome_unknown" });
+    expect(charged()).toBe(1);
+  });
+
+  it("is made again with the answer under another name, which is what a person's retry gives it", async () => {
+    const { key } = await questionOf(charge(await opened(), []));
+    const result = await charge(await opened(), [{ key, input: { name: "Ada" } }], { once: "the retry" });
+    expect(JSON.stringify(result)).toContain("Ada");
+    expect(charged()).toBe(2);
+  });
+
+  it("outlives the time limit while a person is asked, and only then (O2)", async () => {
+    const connection = await opened();
+    const { key } = await questionOf(charge(connection, [], { timeoutMs: 300 }));
+    await new Promise((resolve) => setTimeout(resolve, 900));
+    const result = await charge(connection, [{ key, input: { name: "Ada" } }]);
+    expect(JSON.stringify(result)).toContain("Ada");
+    const silent = connection.call({ name: "silent", args: {}, answers: [], once: "silent", timeoutMs: 300 });
+    expect(await failureOf(silent)).toMatchObject({ code: "answer_lost" });
+  });
+
+  it("has the result that its server came to without waiting for the answer (O3)", async () => {
+    const connection = await opened();
+    const { key } = await questionOf(charge(connection, [], { name: "impatient" }));
+    await new Promise((resolve) => setTimeout(resolve, 600));
+    const result = await charge(connection, [{ key, input: { name: "Ada" } }], { name: "impatient" });
+    expect(JSON.stringify(result)).toContain("enough");
+    expect(charged()).toBe(1);
+  });
+
+  it("has an unknown outcome when its server falls meanwhile", async () => {
+    const connection = await opened();
+    const { key } = await questionOf(charge(connection, []));
+    await failureOf(connection.call({ name: "crash", args: {} }));
+    const failure = await failureOf(charge(connection, [{ key, input: { name: "Ada" } }]));
+    expect(failure).toMatchObject({ code: "answer_lost" });
+    expect(charged()).toBe(1);
+  });
+
+  it("ends when whoever waits for it gives it up", async () => {
+    const connection = await opened();
+    const gaveUp = new AbortController();
+    const silent = connection.call({
+      name: "silent",
+      args: {},
+      answers: [],
+      once: "silent",
+      signal: gaveUp.signal,
+    });
+    setTimeout(() => gaveUp.abort(), 100);
+    await expect(silent).rejects.toBeDefined();
+    // Over a pipe a question is told apart from others only when one call is under way.
+    expect((await questionOf(charge(connection, []))).message).toBe("What is your name?");
+  });
+});
+
+describe("open calls", () => {
+  it(`are ${String(MAX_OPEN_CALLS)} at most, and the oldest that is over makes room`, async () => {
+    const calls = createOpenCalls({ serverId: "s", inputRequired: ({ key }) => Object.assign(new Error("?"), { key }) });
+    const never = new AbortController().signal;
+    const room: boolean[] = [];
+    const ends: (() => void)[] = [];
+    const begin = (name: string): Promise<unknown> =>
+      calls
+        .begin(name, undefined, async (open) => {
+          room.push(open.hasRoom());
+          if (!open.hasRoom()) return { content: [], isError: false };
+          const over = new Promise<void>((resolve) => ends.push(resolve));
+          await Promise.race([open.ask({ key: "k", message: "?" }, never), over]);
+          return { content: [], isError: false };
+        })
+        .catch(() => undefined);
+    for (let at = 0; at < MAX_OPEN_CALLS; at += 1) await begin(`call ${String(at)}`);
+    expect(room).toEqual(Array.from({ length: MAX_OPEN_CALLS }, () => true));
+    await begin("one more");
+    expect(room.at(-1)).toBe(false);
+    ends[0]?.();
+    await new Promise((resolve) => setImmediate(resolve));
+    await begin("another");
+    expect(room.at(-1)).toBe(true);
+  });
+});
+
+function charged(): number {
+  return readFileSync(join(folder, "charged"), "utf8").trim().split("\n").length;
+}
+
+type Changes = { readonly name?: string; readonly once?: string; readonly timeoutMs?: number };
+
+function charge(connection: McpConnection, answers: readonly GivenAnswer[], changes: Changes = {}): Promise<unknown> {
+  return connection.call({ name: "charge", once: "s:1", args: form("name"), answers, ...changes });
+}
+
+async function failureOf(work: Promise<unknown>): Promise<Error & { readonly details?: unknown }> {
+  const thrown: unknown = await work.then(
+    (result) => new Error(`It answered ${JSON.stringify(result)}.`),
+    (error: unknown) => error,
+  );
+  expect(isErgonError(thrown), String(thrown)).toBe(true);
+  return thrown as Error;
+}
+
+async function questionOf(work: Promise<unknown>): Promise<Question> {
+  const failure = await failureOf(work);
+  expect(failure).toMatchObject({ code: "input_required" });
+  return failure.details as Question;
+}
+
+async function opened(): Promise<McpConnection> {
+  const connector = createMcpConnector({ logger: silentLogger });
+  const args = [join(import.meta.dirname, "hostile-server.fixture.ts"), "charges", join(folder, "charged")];
+  const config = { id: "shop", name: "shop", enabled: true, command: process.execPath, args };
+  const connection = connector.open({ config, secrets: [], onChange: () => undefined });
+  closing.push(connection.stop);
+  connection.start();
+  await connection.settled();
+  return connection;
+}
