@@ -98,7 +98,10 @@ describe("a call that may be made once, whose server asks in the middle of it", 
 
 describe("open calls", () => {
   it(`are ${String(MAX_OPEN_CALLS)} at most, and the oldest that is over makes room`, async () => {
-    const calls = createOpenCalls({ serverId: "s", inputRequired: ({ key }) => Object.assign(new Error("?"), { key }) });
+    const calls = createOpenCalls({
+      serverId: "s",
+      inputRequired: ({ key }) => Object.assign(new Error("?"), { key }),
+    });
     const never = new AbortController().signal;
     const room: boolean[] = [];
     const ends: (() => void)[] = [];

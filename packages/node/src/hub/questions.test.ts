@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import { createServer } from "node:http";
+import { createRequire } from "node:module";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { MAX_QUESTIONS, type GivenAnswer, type McpConnection, type Question, silentLogger } from "@ergon/core";
@@ -84,6 +85,27 @@ describe("what a server asks", () => {
     }
     expect(JSON.stringify(await asking)).toContain("decline");
     expect(connection.report().log.join()).toMatch(/that was declined/);
+  });
+
+  it("is said to be declined in the call's result and in its progress (E5)", async () => {
+    const told: (string | undefined)[] = [];
+    const connection = await olderServer();
+    const args = { message: "Log in", requestedSchema: form({ password: { type: "string" } }) };
+    const onProgress = ({ message }: { readonly message?: string }) => void told.push(message);
+    const { content } = await connection.call({ name: "ask", args, answers: [], onProgress });
+    const said = 'The server "asks" asked for a secret ("password") in a form; Ergon declined that.';
+    expect(content).toMatchObject([{ type: "text", text: expect.stringContaining(`"decline"`) as string }]);
+    expect(content[0]?.text).toContain(`[${said}]`);
+    expect(told).toEqual([said]);
+    const nobody = await connection.call({ name: "ask", args: nameForm });
+    expect(nobody.content[0]?.text).toContain("where nobody can be asked");
+  });
+
+  it("is no secret because its description warns of giving one: the reference server's own form is asked", async () => {
+    const program = createRequire(import.meta.url).resolve("@modelcontextprotocol/server-everything/dist/index.js");
+    const connection = await opened({ command: process.execPath, args: [program, "stdio"] });
+    const asking = connection.call({ name: "trigger-elicitation-request", args: {}, answers: [] });
+    expect((await questionOf(asking)).inputSchema).toMatchObject({ properties: { integer: { type: "integer" } } });
   });
 
   it("may be to go to an address, and counts as answered once the person has been there", async () => {

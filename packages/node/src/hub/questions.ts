@@ -145,7 +145,11 @@ export function createQuestions({ serverId, note, present }: QuestionsDeps): Que
     return { key: keyOf("form", request.message, text), message, inputSchema };
   }
 
-  function addressQuestion(message: string, address: string, refuse: (what: string) => undefined): Question | undefined {
+  function addressQuestion(
+    message: string,
+    address: string,
+    refuse: (what: string) => undefined,
+  ): Question | undefined {
     try {
       const url = checkWebAddress(address, serverId);
       // What follows the path is often made anew for each question.
