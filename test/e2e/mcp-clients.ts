@@ -24,7 +24,7 @@ type Answered = { readonly action: "accept" | "decline" | "cancel"; readonly con
 type Content = Record<string, string | number | boolean>;
 
 export type Connected = {
-  readonly call: (name: string, args: Record<string, unknown>) => Promise<Called>;
+  readonly call: (name: string, args: Record<string, unknown>, options?: CallOptions) => Promise<Called>;
   readonly tools: () => Promise<readonly string[]>;
   /** Their addresses, those of templates too. */
   readonly resources: () => Promise<readonly string[]>;
@@ -41,6 +41,18 @@ export type Connected = {
   /** Lists and resources that the server said have changed. */
   readonly changed: Set<string>;
   readonly close: () => Promise<void>;
+};
+
+/** Progress keeps a call alive that takes longer than `timeout`. */
+type CallOptions = {
+  readonly timeout?: number;
+  readonly signal?: AbortSignal;
+  readonly onprogress?: (told: Told) => void;
+};
+export type Told = {
+  readonly progress: number;
+  readonly total?: number | undefined;
+  readonly message?: string | undefined;
 };
 
 type Called = { readonly isError: boolean; readonly structured: Record<string, unknown>; readonly text: string };
@@ -101,7 +113,13 @@ function connected(client: Client | FirstClient, changed: Set<string>, subscribe
     subscribe,
     // Listed first: a client that knows the output schemas checks every answer against them.
     tools: async () => (await client.listTools()).tools.map(({ name }) => name),
-    call: async (name, args) => calledOf(await client.callTool({ name, arguments: args })),
+    call: async (name, args, options = {}) => {
+      const params = { name, arguments: args };
+      const given = { ...options, resetTimeoutOnProgress: true };
+      const called =
+        client instanceof Client ? client.callTool(params, given) : client.callTool(params, undefined, given);
+      return calledOf(await called);
+    },
     resources: async () => {
       const { resources } = await client.listResources();
       const { resourceTemplates } = await client.listResourceTemplates();

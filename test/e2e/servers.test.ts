@@ -11,6 +11,7 @@ import { serveFolder, type ServedFolder } from "./served.ts";
 
 const require = createRequire(import.meta.url);
 const program = (name: string) => require.resolve(`@modelcontextprotocol/server-${name}/dist/index.js`);
+const RESOURCE_PROMPT = { resourceType: "Text", resourceId: "1" };
 const HOSTILE = join(import.meta.dirname, "../../packages/node/src/hub/hostile-server.fixture.ts");
 
 let folder: ReturnType<typeof temporaryFolder>;
@@ -425,7 +426,21 @@ describe("the hub of a server", { timeout: 120_000 }, () => {
     await expect(client.read(`${prefix}demo://nowhere/at/all`)).rejects.toThrow(/not found|nowhere/i);
     await expect(client.read("ergon://servers/nobody/demo://x")).rejects.toThrow(/not found/i);
 
+    const linking = [
+      ["everything_get-resource-links", { count: 2 }],
+      ["everything_get-resource-reference", { resourceType: "Text", resourceId: 1 }],
+    ] as const;
+    for (const [tool, args] of linking) {
+      const { output } = (await client.call(tool, args)).structured as { output?: { content: Json[] } };
+      const [linked = ""] = (output?.content ?? []).flatMap(({ uri, resource }) => uri ?? resource?.uri ?? []);
+      expect(linked).toMatch(/^ergon:\/\/servers\/everything\/demo:/);
+      expect(await client.read(linked)).toMatchObject([{ uri: linked }]);
+    }
+
     expect(await client.prompts()).toContain("everything_args-prompt");
+    expect(JSON.stringify(await client.prompt("everything_resource-prompt", RESOURCE_PROMPT))).toContain(
+      `"${prefix}demo:`,
+    );
     const messages = JSON.stringify(await client.prompt("everything_args-prompt", { city: "Oslo", state: "x" }));
     expect(messages).toContain("Oslo");
 
@@ -445,6 +460,8 @@ describe("the hub of a server", { timeout: 120_000 }, () => {
     await expect.poll(() => client.changed.has("resources"), { timeout: 30_000, interval: 20 }).toBe(true);
     expect((await client.resources()).some((uri) => uri.startsWith(prefix) && uri.endsWith(gzip.name))).toBe(true);
   }
+
+  type Json = { readonly uri?: string; readonly resource?: { readonly uri: string } };
 
   it("asks about what is read of a server that nobody allowed, and hides its keys", async () => {
     const offering = join(import.meta.dirname, "../../packages/node/src/hub/offering-server.fixture.ts");

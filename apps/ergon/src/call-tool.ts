@@ -40,7 +40,7 @@ export function createToolCalls(deps: ToolCallDeps): (request: CallTool) => Prom
       sessionId,
       create: true,
       isAwaited: true,
-      plan: planOf(toolId, args),
+      plan: callPlan(toolId, args),
       input: args,
       ...(session === undefined ? {} : { context: session.context }),
       ...(session?.mode === undefined ? {} : { mode: session.mode }),
@@ -78,8 +78,8 @@ export async function callOutput(
   throw gateError("cancelled", `The session ${ref.sessionId} of this call is ${status}.`);
 }
 
-/** The arguments come as input: what looks like a pointer in them is only a value. */
-function planOf(toolId: string, args: JsonObject): AgenticPlan {
+/** A session of one step. The arguments come as input: what looks like a pointer in them is only a value. */
+export function callPlan(toolId: string, args: JsonObject): AgenticPlan {
   const names = Object.keys(args);
   const pointers = names.map((name) => [name, { jsonPath: `$.promptInput[${JSON.stringify(name)}]` }] as const);
   return {

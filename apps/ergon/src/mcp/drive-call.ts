@@ -1,7 +1,8 @@
-import type { Json, JsonObject, SessionCore } from "@ergon/core";
+import type { Ids, Json, JsonObject, SessionCore } from "@ergon/core";
 import type { InputRequiredResult } from "@modelcontextprotocol/server";
-import { callOutput } from "../call-tool.ts";
+import { callOutput, callPlan } from "../call-tool.ts";
 import { driveSession } from "./drive-session.ts";
+import { tellCall } from "./follow-progress.ts";
 import type { McpWorkplace, Reach } from "./reach.ts";
 import type { McpCall } from "./surface.ts";
 
@@ -10,6 +11,8 @@ export type CallDrive<R> = {
   readonly tool: string;
   readonly args: JsonObject;
   readonly called: { readonly toolId: string; readonly args: JsonObject };
+  /** Of a tool that may ask or tell of its progress: its call is a session from the start, which can be followed. */
+  readonly asSession?: { readonly ids: Ids };
   readonly result: (output: Json, workplace: McpWorkplace) => R | Promise<R>;
   /** For a client that is not asked: a person has to do something first. */
   readonly waiting: (waits: WaitingCall) => R;
@@ -27,14 +30,17 @@ export type WaitingCall = {
 export async function driveCall<R>(
   reach: Reach,
   call: McpCall,
-  { tool, args, called, result, waiting }: CallDrive<R>,
+  { tool, args, called, asSession, result, waiting }: CallDrive<R>,
 ): Promise<R | InputRequiredResult> {
   const { owner, signal } = call;
   return await driveSession<R>(reach, call, {
     tool,
     args,
+    tell: tellCall,
+    endsWithRequest: asSession !== undefined,
     begin: async () =>
       await reach({ repeatable: false }, async (workplace) => {
+        if (asSession !== undefined) return await begun(workplace, asSession.ids);
         const made = await workplace.callFor({ owner, ...called, signal });
         if (made.kind === "needs_approval") return made.sessionId;
         return { result: await result(made.output, workplace) };
@@ -48,6 +54,13 @@ export async function driveCall<R>(
         return await result(await callOutput(workplace.engine, core, ref), workplace);
       }),
   });
+
+  async function begun({ engine }: McpWorkplace, ids: Ids): Promise<string> {
+    const { toolId, args: input } = called;
+    const sessionId = ids.next("call");
+    await engine.executePlan({ owner, sessionId, plan: callPlan(toolId, input), input, create: true });
+    return sessionId;
+  }
 }
 
 function waitOf({ sessionId, waiting: [wait] }: SessionCore): WaitingCall | undefined {

@@ -20,7 +20,7 @@ import { z } from "zod";
 import { answerForm } from "./answer-form.ts";
 import { answer } from "./answers.ts";
 import { type ApprovalForm, approvalForm, decisionIn } from "./approval-form.ts";
-import { followProgress } from "./follow-progress.ts";
+import { followProgress, type ProgressTeller } from "./follow-progress.ts";
 import type { Reach } from "./reach.ts";
 import { sessionAnswer } from "./session-answer.ts";
 import type { McpCall } from "./surface.ts";
@@ -53,14 +53,18 @@ export type Drive<R> = {
   readonly begin: () => Promise<string | { readonly result: R }>;
   /** What the client is told once nothing more is asked. */
   readonly report: (sessionId: string) => Promise<R>;
+  /** How its progress is told; absent: step by step. */
+  readonly tell?: () => ProgressTeller;
+  /** A run that is the request's alone: it ends when the client gives the request up before anybody was asked. */
+  readonly endsWithRequest?: boolean;
 };
 
 export async function driveSession<R>(
   reach: Reach,
   call: McpCall,
-  { tool, args, waitMs, begin, report }: Drive<R>,
+  { tool, args, waitMs, begin, report, tell, endsWithRequest = false }: Drive<R>,
 ): Promise<R | InputRequiredResult> {
-  const { owner } = call;
+  const { owner, signal } = call;
   const asked = askedBefore(call, tool, args);
   if (asked === undefined) {
     const begun = await begin();
@@ -80,7 +84,7 @@ export async function driveSession<R>(
   return await follow(sessionId, round, problem);
 
   async function follow(sessionId: string, round: number, problem = ""): Promise<R | InputRequiredResult> {
-    const core = await settle(sessionId);
+    const core = endsWithRequest && round === 0 ? await settleOrEnd(sessionId) : await settle(sessionId);
     const question = call.canAsk && round < MAX_QUESTIONS ? await questionOf(core) : undefined;
     if (question === undefined) return await report(sessionId);
     const { message, schema, ...about } = question;
@@ -93,11 +97,24 @@ export async function driveSession<R>(
     });
   }
 
+  async function settleOrEnd(sessionId: string): Promise<SessionCore> {
+    const end = (): void => {
+      // What has ended meanwhile cannot be cancelled, and need not be.
+      reach({ repeatable: true }, ({ engine }) => engine.cancel({ owner, sessionId })).catch(() => undefined);
+    };
+    if (signal.aborted) end();
+    signal.addEventListener("abort", end, { once: true });
+    try {
+      return await settle(sessionId);
+    } finally {
+      signal.removeEventListener("abort", end);
+    }
+  }
+
   async function settle(sessionId: string): Promise<SessionCore> {
-    const { signal } = call;
     const limit = waitMs === undefined ? {} : { timeoutMs: waitMs };
     return await reach({ repeatable: true }, async ({ engine }) => {
-      const stop = call.wantsProgress ? followProgress(engine, call, sessionId) : () => undefined;
+      const stop = call.wantsProgress ? followProgress(engine, call, sessionId, tell?.()) : () => undefined;
       try {
         return await engine.settled({ owner, sessionId, ...limit, signal });
       } finally {

@@ -8,7 +8,7 @@
 import {
   isBlobRef,
   isErgonError,
-  type Json,
+  Json,
   type Logger,
   nameTools,
   readToolId,
@@ -28,6 +28,7 @@ import {
 } from "@modelcontextprotocol/server";
 import { z } from "zod";
 import { driveCall, type WaitingCall } from "./drive-call.ts";
+import { addressOf, partsOf, shownBlock } from "./gateway-address.ts";
 import type { McpWorkplace, Reach } from "./reach.ts";
 import type { BegunArgument, Completions, McpCall, McpPrompt, McpResources, McpSurface } from "./surface.ts";
 
@@ -123,7 +124,11 @@ export function gatewayReads({ reach, logger }: GatewayReadsDeps): Pick<McpSurfa
           tool: name,
           args,
           called: { toolId: readToolId(part, "prompts"), args: { name: prompt.name, arguments: args } },
-          result: async (output, workplace) => (await whole(output, call, workplace)) as unknown as GetPromptResult,
+          result: async (output, workplace) => {
+            const { messages, ...rest } = Messages.parse(await whole(output, call, workplace));
+            const shown = messages.map((message) => ({ ...message, content: shownBlock(part, message.content) }));
+            return { ...rest, messages: shown } as unknown as GetPromptResult;
+          },
           waiting: refused,
         }),
     };
@@ -156,6 +161,7 @@ const LISTS = {
 };
 type Lists = { readonly [K in keyof typeof LISTS]: z.infer<(typeof LISTS)[K]> };
 
+const Messages = z.looseObject({ messages: z.array(z.looseObject({ content: Json })) });
 const Contents = z.object({ contents: z.array(z.looseObject({ uri: z.string() })) });
 
 type Completed = Extract<ServerQuestion, { readonly kind: "completion" }>;
@@ -164,16 +170,6 @@ const CompletedValues = z.object({
   total: z.number().optional(),
   hasMore: z.boolean().optional(),
 });
-
-function addressOf(part: string, uri: string): string {
-  return `ergon://servers/${part}/${uri}`;
-}
-
-/** Of an address, or a template, that `addressOf` has made. */
-function partsOf(uri: string): { readonly part?: string | undefined; readonly address?: string | undefined } {
-  const [, part, address] = /^ergon:\/\/servers\/([a-z0-9-]+)\/(.+)$/s.exec(uri) ?? [];
-  return { part, address };
-}
 
 function shownResources(part: string, resources: Lists["resources"]["resources"]): readonly Resource[] {
   return resources.map((one) => ({ ...one, name: `${part}_${one.name}`, uri: addressOf(part, one.uri) }));

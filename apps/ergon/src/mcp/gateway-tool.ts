@@ -1,14 +1,18 @@
-import type { Json, JsonObject, ToolSummary } from "@ergon/core";
+import type { Ids, Json, JsonObject, ToolSummary } from "@ergon/core";
 import type { CallToolResult, Tool } from "@modelcontextprotocol/server";
 import { answer, outputSchema } from "./answers.ts";
 import { driveCall } from "./drive-call.ts";
+import { shownBlock } from "./gateway-address.ts";
 import type { Reach } from "./reach.ts";
 import type { McpTool } from "./surface.ts";
 
 type ShownTool = Pick<ToolSummary, "id" | "title" | "description" | "parameters" | "effects" | "outputSchema">;
 
+/** Of a server's tool: the first part of its name, and what its sessions are named by. */
+type OfServer = { readonly part: string; readonly ids: Ids };
+
 /** A tool of the registry as a tool of ours. */
-export function gatewayTool(tool: ShownTool, reach: Reach): McpTool {
+export function gatewayTool(tool: ShownTool, reach: Reach, server?: OfServer): McpTool {
   const { id, title, description, parameters, effects } = tool;
   const isDeclared = tool.outputSchema !== undefined;
   return {
@@ -30,7 +34,9 @@ export function gatewayTool(tool: ShownTool, reach: Reach): McpTool {
         tool: id,
         args,
         called: { toolId: id, args },
-        result: (output) => resultOf(output, isDeclared),
+        ...(server === undefined ? {} : { asSession: server }),
+        result: (output) =>
+          resultOf(server === undefined || isDeclared ? output : shown(server.part, output), isDeclared),
         waiting: answer,
       }),
   };
@@ -44,6 +50,13 @@ function resultOf(output: Json, isDeclared: boolean): CallToolResult {
   const blocks = isObject(output) ? output["content"] : undefined;
   if (isDeclared || !Array.isArray(blocks) || !blocks.every(isBlock)) return answer(structured);
   return { content: blocks, structuredContent: structured };
+}
+
+/** What it links to can be read through us. */
+function shown(part: string, output: Json): Json {
+  const blocks = isObject(output) ? output["content"] : undefined;
+  if (!isObject(output) || !Array.isArray(blocks)) return output;
+  return { ...output, content: blocks.map((block) => shownBlock(part, block)) };
 }
 
 function isBlock(value: Json): boolean {

@@ -96,20 +96,26 @@ describe("a question of a tool", () => {
     ["outcome_unknown", undefined, [{ key: "name", input: { name: "Ada" } }]],
     ["outcome_unknown", {}, []],
     ["tool_failed", undefined, []],
-  ] as const)("has its answer again in a person's retry after %s with arguments %j: %j", async (code, args, answers) => {
-    add("once", ({ answers: given = [] }) => {
-      if (seen.length === 1) throw asked(name);
-      if (seen.length === 2) throw gateError(code as "outcome_unknown", "It went wrong.");
-      return given.length;
-    });
-    await begun();
-    await world.engine.resume({ ...at, input: { name: "Ada" } });
-    expect(await world.engine.settled(at)).toMatchObject({ status: "paused_on_error", lastError: { code } });
-    await world.engine.resume({ ...at, input: { action: "retry", ...(args === undefined ? {} : { arguments: args }) } });
-    await world.engine.settled(at);
-    expect(seen[2]).toMatchObject({ answers });
-    expect(seen[2]?.key).not.toBe(seen[1]?.key);
-  });
+  ] as const)(
+    "has its answer again in a person's retry after %s with arguments %j: %j",
+    async (code, args, answers) => {
+      add("once", ({ answers: given = [] }) => {
+        if (seen.length === 1) throw asked(name);
+        if (seen.length === 2) throw gateError(code as "outcome_unknown", "It went wrong.");
+        return given.length;
+      });
+      await begun();
+      await world.engine.resume({ ...at, input: { name: "Ada" } });
+      expect(await world.engine.settled(at)).toMatchObject({ status: "paused_on_error", lastError: { code } });
+      await world.engine.resume({
+        ...at,
+        input: { action: "retry", ...(args === undefined ? {} : { arguments: args }) },
+      });
+      await world.engine.settled(at);
+      expect(seen[2]).toMatchObject({ answers });
+      expect(seen[2]?.key).not.toBe(seen[1]?.key);
+    },
+  );
 
   it("without a question in it is a failure like any other", async () => {
     add("read", () => {
