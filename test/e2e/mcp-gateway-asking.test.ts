@@ -80,12 +80,21 @@ describe("a server's tool that is called through the gateway", { timeout: 120_00
     );
   });
 
+  it("fails with an unknown outcome when its server falls, and with what is wrong with its arguments", async () => {
+    const client = await connect("SDK v2, 2025", stdio(...prepare(true)), user);
+    await client.tools();
+    const crashed = await client.call("shop_crash", {});
+    expect(crashed).toMatchObject({ isError: true, structured: { code: "outcome_unknown" } });
+    const refused = await client.call("ev_get-sum", { a: "one", b: 2 });
+    expect(refused).toMatchObject({ isError: true, structured: { code: "args_invalid" } });
+  });
+
   it("ends when the client gives it up", async () => {
     const client = await connect("SDK v2, 2025", stdio(...prepare(true)));
     await client.tools();
     const gaveUp = new AbortController();
     setTimeout(() => gaveUp.abort(), 1_000);
-    await expect(client.call("shop_silent", {}, { signal: gaveUp.signal })).rejects.toThrow();
+    await expect(client.call("shop_silent", {}, { signal: gaveUp.signal })).rejects.toThrow(/abort/i);
     const sessions = async () => JSON.stringify((await client.call("list_sessions", {})).structured);
     await expect.poll(sessions, { timeout: 10_000 }).toMatch(/"status":"(cancelled|paused_on_error)"/);
   });

@@ -1,4 +1,4 @@
-import type { Ids, Json, JsonObject, SessionCore } from "@ergon/core";
+import { type Ids, isErgonError, type Json, type JsonObject, type SessionCore } from "@ergon/core";
 import type { InputRequiredResult } from "@modelcontextprotocol/server";
 import { callOutput, callPlan } from "../call-tool.ts";
 import { driveSession } from "./drive-session.ts";
@@ -40,7 +40,8 @@ export async function driveCall<R>(
     endsWithRequest: asSession !== undefined,
     begin: async () =>
       await reach({ repeatable: false }, async (workplace) => {
-        if (asSession !== undefined) return await begun(workplace, asSession.ids);
+        const begun = asSession === undefined ? undefined : await begin(workplace, asSession.ids);
+        if (begun !== undefined) return begun;
         const made = await workplace.callFor({ owner, ...called, signal });
         if (made.kind === "needs_approval") return made.sessionId;
         return { result: await result(made.output, workplace) };
@@ -55,16 +56,23 @@ export async function driveCall<R>(
       }),
   });
 
-  async function begun({ engine }: McpWorkplace, ids: Ids): Promise<string> {
+  /** Undefined for arguments that no plan could have; what is wrong with them the gate says better. */
+  async function begin({ engine }: McpWorkplace, ids: Ids): Promise<string | undefined> {
     const { toolId, args: input } = called;
     const sessionId = ids.next("call");
-    await engine.executePlan({ owner, sessionId, plan: callPlan(toolId, input), input, create: true });
-    return sessionId;
+    try {
+      await engine.executePlan({ owner, sessionId, plan: callPlan(toolId, input), input, create: true });
+      return sessionId;
+    } catch (thrown) {
+      if (isErgonError(thrown) && thrown.code === "plan_invalid") return undefined;
+      throw thrown;
+    }
   }
 }
 
 function waitOf({ sessionId, waiting: [wait] }: SessionCore): WaitingCall | undefined {
-  if (wait === undefined) return undefined;
+  // What has failed is told as the failure that it is.
+  if (wait === undefined || wait.kind === "error") return undefined;
   const { approvalId } = wait;
   if (approvalId === undefined) {
     const message = `The server asks: ${wait.message} Ask the user, then call resume_session with sessionId "${sessionId}" and the answer as input.`;

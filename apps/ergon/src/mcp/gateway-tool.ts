@@ -56,7 +56,7 @@ function resultOf(output: Json, isDeclared: boolean): CallToolResult {
 function shown(part: string, output: Json): Json {
   const blocks = isObject(output) ? output["content"] : undefined;
   if (!isObject(output) || !Array.isArray(blocks)) return output;
-  return { ...output, content: blocks.map((block) => shownBlock(part, block)) };
+  return { ...output, content: blocks.map((block: Json) => shownBlock(part, block)) };
 }
 
 function isBlock(value: Json): boolean {
