@@ -64,6 +64,18 @@ describe("a server's tool that is called through the gateway", { timeout: 120_00
     expect(text).toContain('asked for a secret (\\"password\\") in a form; Ergon declined that.');
   });
 
+  it("asks the reference server's own form, which no client of before 2025-11 could show whole", async () => {
+    const client = await connect("SDK v2, 2025", stdio(...prepare(true)), user);
+    await client.tools();
+    const { structured } = await client.call("ev_trigger-elicitation-request", {});
+    expect(structured).toMatchObject({ code: "input_required", message: expect.stringContaining("resume_session") });
+    const { sessionId } = structured as { sessionId: string };
+    const resumed = await client.call("resume_session", { sessionId, input: { name: "Ada", check: true } });
+    expect(resumed.structured).toMatchObject({ status: "completed" });
+    const { structured: session } = await client.call("get_session", { sessionId });
+    expect(JSON.stringify(session)).toContain("Ada");
+  });
+
   it.each(CLIENT_NAMES)("keeps %s waiting by its progress, with its numbers", async (name) => {
     const client = await connect(name, stdio(...prepare(true)));
     await client.tools();

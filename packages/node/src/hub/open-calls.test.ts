@@ -1,10 +1,18 @@
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { isErgonError, type GivenAnswer, type McpConnection, type Question, silentLogger } from "@ergon/core";
+import {
+  isErgonError,
+  MAX_QUESTIONS,
+  type GivenAnswer,
+  type McpConnection,
+  type Question,
+  silentLogger,
+} from "@ergon/core";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { createMcpConnector } from "./connector.ts";
-import { createOpenCalls, MAX_OPEN_CALLS } from "./open-calls.ts";
+import { createOpenCalls, MAX_KEPT_MS, MAX_OPEN_CALLS } from "./open-calls.ts";
+import { createQuestions } from "./questions.ts";
 
 vi.setConfig({ testTimeout: 60_000 });
 const form = (name: string) => ({
@@ -97,6 +105,54 @@ describe("a call that may be made once, whose server asks in the middle of it", 
 });
 
 describe("open calls", () => {
+  it("are forgotten in an hour", async () => {
+    vi.useFakeTimers();
+    try {
+      const inputRequired = ({ key }: Question) => Object.assign(new Error("?"), { key });
+      const calls = createOpenCalls({ serverId: "s", inputRequired });
+      const never = new AbortController().signal;
+      const begin = async (name: string): Promise<GivenAnswer[]> => {
+        const asking = calls.begin(name, undefined, async (open) => {
+          const input = await open.ask({ key: "k", message: "?" }, never);
+          return { content: [], structuredContent: input, isError: false };
+        });
+        const { key } = await asking.then(
+          () => ({ key: "" }),
+          (thrown: unknown) => thrown as { key: string },
+        );
+        return [{ key, input: 1 }];
+      };
+      const [first, second] = [await begin("first"), await begin("second")];
+      vi.advanceTimersByTime(MAX_KEPT_MS - 1);
+      expect(await calls.goOn("first", undefined, first)).toMatchObject({ structuredContent: 1 });
+      vi.advanceTimersByTime(1);
+      await expect(calls.goOn("second", undefined, second)).rejects.toMatchObject({ code: "outcome_unknown" });
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
+  it(`ask ${String(MAX_QUESTIONS)} questions at most; what they ask beyond is declined and told`, async () => {
+    const questions = createQuestions({ serverId: "s", note: () => undefined });
+    const elicit = () => questions.elicit(form("name") as never, new AbortController().signal);
+    const answers: GivenAnswer[] = [];
+    const make = () =>
+      questions.call({ name: "t", args: {}, once: "c", answers: [...answers] }, async (asking) => {
+        const call = async () => {
+          const given = [];
+          while (given.length <= MAX_QUESTIONS) given.push((await elicit()).action);
+          return { content: [{ type: "text" as const, text: given.join() }] };
+        };
+        return { ...(await questions.during(asking, { era: "legacy", options: {}, call })), isError: false };
+      });
+    for (let asked = 0; asked < MAX_QUESTIONS; asked += 1) {
+      const { key } = await questionOf(make());
+      answers.push({ key, input: { name: "Ada" } });
+    }
+    const [said] = (await make()).content;
+    expect(said?.text).toMatch(/^(accept,){8}decline\n\n\[.*more than a call may ask/);
+  });
+
   it(`are ${String(MAX_OPEN_CALLS)} at most, and the oldest that is over makes room`, async () => {
     const calls = createOpenCalls({
       serverId: "s",

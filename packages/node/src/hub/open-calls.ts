@@ -14,13 +14,15 @@ import { gateError, type GivenAnswer, type Json, type McpResult, type Question }
 /** Of one server, those included whose outcome nobody has asked for yet. */
 export const MAX_OPEN_CALLS = 16;
 /** From the first question on; the connection bounds the call itself. */
-const MAX_KEPT_MS = 3_600_000;
+export const MAX_KEPT_MS = 3_600_000;
 
 export type OpenCall = {
   /** Aborts when whoever waits for the call gives it up. */
   readonly signal: AbortSignal;
   /** Whether one more question can be kept open. */
   readonly hasRoom: () => boolean;
+  /** How many questions it has asked so far. */
+  readonly asked: () => number;
   readonly ask: (question: Question, withdrawn: AbortSignal) => Promise<Json>;
   /** Makes the call with a time limit that stands still while a question is open. */
   readonly within: <R>(options: RequestOptions, call: (options: RequestOptions) => Promise<R>) => Promise<R>;
@@ -125,6 +127,7 @@ function opened(name: string, hasRoom: () => boolean): { readonly kept: Kept; re
   const call: OpenCall = {
     signal: kept.stopping.signal,
     hasRoom,
+    asked: () => count,
     ask: ({ key: content, ...question }, withdrawn) =>
       new Promise((resolve, reject) => {
         count += 1;

@@ -111,7 +111,8 @@ export function createQuestions({ serverId, note, present }: QuestionsDeps): Que
       if (present !== undefined) return present(request, signal);
       if (asking === undefined) return { action: "decline" };
       if (asking.answers === undefined) return declined(asking, "something where nobody can be asked");
-      if (asking.answers.length >= MAX_QUESTIONS) return declined(asking, "more than a call may ask");
+      const before = asking.answers.length + (asking.open?.asked() ?? 0);
+      if (before >= MAX_QUESTIONS) return declined(asking, "more than a call may ask");
       if (asking.open === undefined || asking.era === "modern") {
         asking.asked = question;
         throw new Error("A person has to be asked; the call is made again with their answer.");
