@@ -2,12 +2,12 @@ import { createRequire } from "node:module";
 import { join } from "node:path";
 import { silentLogger, type McpConnection } from "@ergon/core";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { createCallSlots, HUB_SLOTS } from "./call-slots.ts";
+import { createCallSlots, HUB_SLOTS, SERVER_SLOTS } from "./call-slots.ts";
 import type { ServerAddress } from "./connect-server.ts";
 import { createGuard } from "./guard.ts";
 import { MAX_SERVER_TOOLS } from "./list-tools.ts";
 import { MAX_BAD_LINES, MAX_FRAME_BYTES } from "./pipe-transport.ts";
-import { createServerConnection } from "./server-connection.ts";
+import { createServerConnection, type ServerConnectionDeps } from "./server-connection.ts";
 
 const PATIENCE = { timeout: 30_000, interval: 20 };
 const guard = createGuard();
@@ -172,6 +172,27 @@ describe("a connection to a server", () => {
     expect(() => process.kill(pid, 0)).toThrow("ESRCH");
   });
 
+  it.each([
+    ["hangs at its start", "hangs", "echo"],
+    ["never answers", "fine", "silent"],
+  ])("of a server that %s keeps no call from another server", async (_, kind, tool) => {
+    const hubSlots = createCallSlots("The hub", HUB_SLOTS);
+    const other = started(hostile("fine"), { hubSlots });
+    await other.settled();
+    const hung = started(hostile(kind), { hubSlots });
+    if (kind === "fine") await hung.settled();
+    const gaveUp = new AbortController();
+    const calls = Array.from({ length: HUB_SLOTS.concurrency + 6 }, () =>
+      hung.call({ name: tool, args: {}, signal: gaveUp.signal }),
+    );
+    const ends = Promise.allSettled(calls);
+    expect(await other.call({ name: "echo", args: { a: 1 } })).toMatchObject({ isError: false });
+    expect(hubSlots.busy().running).toBe(kind === "fine" ? SERVER_SLOTS.concurrency : 0);
+    gaveUp.abort();
+    expect(new Set((await ends).map(({ status }) => status))).toEqual(new Set(["rejected"]));
+    expect(hubSlots.busy()).toEqual({ running: 0, waiting: 0 });
+  });
+
   it("can be stopped while a server hangs at its start", async () => {
     const connection = started(hostile("hangs"));
     await vi.waitFor(() => expect(connection.report().state).toBe("starting"), PATIENCE);
@@ -190,7 +211,7 @@ function hostile(...args: readonly string[]): ServerAddress {
   return script(join(import.meta.dirname, "hostile-server.fixture.ts"), ...args);
 }
 
-function started(address: ServerAddress): McpConnection {
+function started(address: ServerAddress, change: Partial<ServerConnectionDeps> = {}): McpConnection {
   const connection = createServerConnection({
     serverId: "test",
     address,
@@ -201,6 +222,7 @@ function started(address: ServerAddress): McpConnection {
     redactValue: (value) => value,
     hubSlots: createCallSlots("The hub", HUB_SLOTS),
     onChange: () => undefined,
+    ...change,
   });
   open.push(connection);
   connection.start();

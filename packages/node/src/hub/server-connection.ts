@@ -279,22 +279,25 @@ export function createServerConnection(deps: ServerConnectionDeps): McpConnectio
       }),
   };
 
-  /** Waits for its turn, and a little for a server that is starting. */
+  /**
+   * Waits for its turn, and a little for a server that is starting. The hub's turn is asked for last: calls that wait for
+   * one server are in nobody else's way.
+   */
   async function inTurn<T>(signal: AbortSignal | undefined, work: (to: ServerLink) => Promise<T>): Promise<T> {
-    const hubTurn = deps.hubSlots.take(signal);
-    const freeHub = hubTurn instanceof Promise ? await hubTurn : hubTurn;
+    const turn = slots.take(signal);
+    const free = turn instanceof Promise ? await turn : turn;
     try {
-      const turn = slots.take(signal);
-      const free = turn instanceof Promise ? await turn : turn;
+      if (state === "starting") await unlessAborted(tried.promise, signal);
+      connected();
+      const hubTurn = deps.hubSlots.take(signal);
+      const freeHub = hubTurn instanceof Promise ? await hubTurn : hubTurn;
       try {
-        if (state === "starting") await tried.promise;
-        signal?.throwIfAborted();
         return await work(connected());
       } finally {
-        free();
+        freeHub();
       }
     } finally {
-      freeHub();
+      free();
     }
   }
 
@@ -330,4 +333,17 @@ function progressUpdate({ progress, total, message }: Progress): { fraction?: nu
     ...(total === undefined || total <= 0 ? {} : { fraction: Math.min(1, Math.max(0, progress / total)) }),
     ...(message === undefined ? {} : { message }),
   };
+}
+
+async function unlessAborted(awaited: Promise<void>, signal: AbortSignal | undefined): Promise<void> {
+  if (signal === undefined) return awaited;
+  signal.throwIfAborted();
+  const { promise, reject } = Promise.withResolvers<never>();
+  const giveUp = (): void => reject(signal.reason);
+  signal.addEventListener("abort", giveUp, { once: true });
+  try {
+    await Promise.race([awaited, promise]);
+  } finally {
+    signal.removeEventListener("abort", giveUp);
+  }
 }
