@@ -1,4 +1,5 @@
 import { hubError } from "@ergon/core";
+import { patientFetch } from "../patient-fetch.ts";
 import { boundedAnswer } from "./bounded-answer.ts";
 
 export const MAX_REDIRECTS = 3;
@@ -12,7 +13,7 @@ export function sameOriginFetch(serverUrl: string): typeof fetch {
   return async (input, init) => {
     let url = new URL(input instanceof Request ? input.url : input);
     for (let redirects = 0; ; redirects += 1) {
-      const answer = await fetch(url, { ...init, redirect: "manual" });
+      const answer = await asked(url, init);
       const location = answer.headers.get("location");
       if (answer.status < 300 || answer.status > 399 || location === null) return boundedAnswer(answer);
       const next = new URL(location, url);
@@ -24,4 +25,25 @@ export function sameOriginFetch(serverUrl: string): typeof fetch {
       url = next;
     }
   };
+}
+
+/** How a system says that nobody was there to send anything to. */
+const UNREACHABLE = new Set(["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "EHOSTUNREACH", "ENETUNREACH"]);
+
+/** How long an answer may take is said by who asks: a call has the time limit of its server, and progress prolongs it. */
+async function asked(url: URL, { method, headers, body, signal }: RequestInit = {}): Promise<Response> {
+  if (typeof body !== "string" && body !== undefined && body !== null) throw new TypeError("A body is a text here.");
+  try {
+    return await patientFetch(url, {
+      signal: signal ?? undefined,
+      ...(method === undefined ? {} : { method }),
+      ...(headers === undefined ? {} : { headers }),
+      ...(typeof body === "string" ? { body } : {}),
+    });
+  } catch (cause) {
+    const code = cause instanceof Error && "code" in cause ? cause.code : undefined;
+    if (typeof code !== "string" || !UNREACHABLE.has(code)) throw cause;
+    const message = `${url.host} cannot be reached (${code}); nothing was sent.`;
+    throw hubError("server_down", message, { cause, retryable: true, details: { host: url.host, reason: code } });
+  }
 }

@@ -1,4 +1,5 @@
 import { ErgonError, Problem, storeError } from "@ergon/core";
+import { patientFetch } from "../patient-fetch.ts";
 
 export type RemoteTarget = { readonly url: string; readonly token: string };
 
@@ -16,7 +17,8 @@ export type RemoteRequest = {
 export async function callRemote(target: RemoteTarget, request: RemoteRequest): Promise<Response> {
   const { method = "GET", owner, headers, body, signal } = request;
   const response = await guarded(signal, () =>
-    fetch(addressOf(target, request), {
+    // A command lasts for as long as the work that the owner does for it.
+    patientFetch(addressOf(target, request), {
       method,
       headers: {
         authorization: `Bearer ${target.token}`,
@@ -25,8 +27,7 @@ export async function callRemote(target: RemoteTarget, request: RemoteRequest): 
         ...headers,
       },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      ...(signal === undefined ? {} : { signal }),
-      redirect: "error",
+      signal,
     }),
   );
   if (response.ok) return response;
@@ -91,6 +92,5 @@ function errorOf({ code, detail, retryable = false, issues, details, requestId }
 }
 
 function wasRefused(thrown: unknown): boolean {
-  const cause: unknown = thrown instanceof Error ? thrown.cause : undefined;
-  return cause instanceof Error && "code" in cause && (cause.code === "ECONNREFUSED" || cause.code === "ENOENT");
+  return thrown instanceof Error && "code" in thrown && (thrown.code === "ECONNREFUSED" || thrown.code === "ENOENT");
 }

@@ -1,0 +1,138 @@
+import { once } from "node:events";
+import { createServer, type RequestListener } from "node:http";
+import type { AddressInfo } from "node:net";
+import { text } from "node:stream/consumers";
+import { setTimeout as sleep } from "node:timers/promises";
+import { brotliCompressSync, createGzip, deflateSync, gzipSync } from "node:zlib";
+import { afterEach, describe, expect, it } from "vitest";
+import { patientFetch } from "./patient-fetch.ts";
+
+const closing: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const close of closing.splice(0).reverse()) await close();
+});
+
+describe("a patient fetch", () => {
+  it.each([
+    ["to begin", 0],
+    ["to go on", 1],
+  ])("waits for an answer that takes longer %s than Node's own fetch would wait", async (_, first) => {
+    const url = await served(async (_request, response) => {
+      if (first > 0) response.write("he");
+      await sleep(ANSWER_MS);
+      response.end(first > 0 ? "llo" : "hello");
+    });
+    await fetch("data:,");
+    const ends = await Promise.allSettled([hastyFetch(url), patientFetch(url, {})].map(textOf));
+    expect(ends).toMatchObject([{ status: "rejected" }, { status: "fulfilled", value: "hello" }]);
+  });
+
+  it("sends what it is given, and gives what it is sent", async () => {
+    const url = await served(async (request, response) => {
+      response.writeHead(418, "Teapot", [
+        ["set-cookie", "a=1"],
+        ["set-cookie", "b=2"],
+        ["x-got", `${request.method ?? ""} ${String(request.headers["x-key"])}`],
+      ]);
+      response.end(await text(request));
+    });
+    const answer = await patientFetch(url, { method: "POST", headers: { "X-Key": "k" }, body: "grüße" });
+    expect([answer.status, answer.statusText, answer.ok]).toEqual([418, "Teapot", false]);
+    expect([answer.headers.get("x-got"), answer.headers.getSetCookie()]).toEqual(["POST k", ["a=1", "b=2"]]);
+    expect(await answer.text()).toBe("grüße");
+  });
+
+  it.each([204, 302, 304])("gives an answer of %i as it is", async (status) => {
+    const url = await served((_, response) => response.writeHead(status, { location: "/elsewhere" }).end());
+    expect((await patientFetch(url, {})).status).toBe(status);
+  });
+
+  it("refuses an answer whose status is none", async () => {
+    const url = await served((_, response) => response.writeHead(999).end());
+    await expect(patientFetch(url, {})).rejects.toThrow(RangeError);
+  });
+
+  it.each([
+    ["gzip", gzipSync("hello")],
+    ["deflate", deflateSync("hello")],
+    ["br", brotliCompressSync("hello")],
+  ])("unpacks %s", async (encoding, bytes) => {
+    const url = await served((_, response) => response.writeHead(200, { "content-encoding": encoding }).end(bytes));
+    expect(await (await patientFetch(url, {})).text()).toBe("hello");
+  });
+
+  it("hands on at once what has come of a packed stream", async () => {
+    const url = await served((_, response) => {
+      response.writeHead(200, { "content-encoding": "gzip" });
+      const packing = createGzip();
+      packing.pipe(response);
+      packing.write("data: 1\n\n");
+      packing.flush();
+    });
+    const reader = (await patientFetch(url, {})).body?.getReader();
+    expect(new TextDecoder().decode((await reader?.read())?.value)).toBe("data: 1\n\n");
+    await reader?.cancel();
+  });
+
+  it("ends with its caller's reason, before the answer begins and within it", async () => {
+    let gone = 0;
+    const url = await served((request, response) => {
+      response.on("close", () => (gone += 1));
+      if (request.url === "/begun") response.write("he");
+    });
+    const reason = new Error("enough");
+    const gaveUp = new AbortController();
+    const waits = patientFetch(url, { signal: gaveUp.signal });
+    const begun = await patientFetch(new URL("/begun", url), { signal: gaveUp.signal });
+    const reads = begun.text();
+    gaveUp.abort(reason);
+    await expect(waits).rejects.toBe(reason);
+    await expect(reads).rejects.toThrow();
+    await expect(patientFetch(url, { signal: gaveUp.signal })).rejects.toBe(reason);
+    await expect.poll(() => gone).toBe(2);
+  });
+
+  it("fails when the connection breaks within an answer", async () => {
+    const url = await served((_, response) => {
+      response.write("he", () => response.destroy());
+    });
+    const answer = await patientFetch(url, {});
+    await expect(answer.text()).rejects.toThrow();
+  });
+
+  it("says why nobody could be reached", async () => {
+    const url = await served(() => undefined);
+    for (const close of closing.splice(0)) await close();
+    await expect(patientFetch(url, {})).rejects.toMatchObject({ code: "ECONNREFUSED" });
+  });
+});
+
+/** Node's fetch looks at its clock once a second. */
+const FETCH_LIMIT_MS = 500;
+const ANSWER_MS = 3_000;
+
+/** Five minutes are long for a test: the same fetch, with the same limits made short. */
+function hastyFetch(url: URL): Promise<Response> {
+  const place = Symbol.for("undici.globalDispatcher.1");
+  const { constructor: Dispatcher } = (globalThis as Record<symbol, unknown>)[place] as Usual;
+  const dispatcher = new Dispatcher({ headersTimeout: FETCH_LIMIT_MS, bodyTimeout: FETCH_LIMIT_MS });
+  return fetch(url, { dispatcher } as RequestInit);
+}
+
+type Usual = { readonly constructor: new (limits: object) => unknown };
+
+async function textOf(answer: Promise<Response>): Promise<string> {
+  return (await answer).text();
+}
+
+async function served(listener: (...args: Parameters<RequestListener>) => unknown): Promise<URL> {
+  const server = createServer((request, response) => void listener(request, response));
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  closing.push(async () => {
+    server.closeAllConnections();
+    server.close();
+    await once(server, "close");
+  });
+  return new URL(`http://127.0.0.1:${String((server.address() as AddressInfo).port)}/`);
+}

@@ -1,0 +1,73 @@
+import type { IncomingMessage } from "node:http";
+import { addAbortSignal, pipeline, Readable } from "node:stream";
+import { nodeHttp, nodeHttps } from "./node-http.ts";
+
+/** A peer that went without a word is found out by the kernel, and not by how long an answer takes. */
+const TCP_KEEP_ALIVE_MS = 60_000;
+
+export type PatientRequest = {
+  readonly method?: string;
+  readonly headers?: RequestInit["headers"];
+  readonly body?: string;
+  readonly signal?: AbortSignal | undefined;
+};
+
+/**
+ * Node's own `fetch` gives up an answer that takes five minutes to begin, or to go on. Here the caller alone says how long
+ * is too long, by the signal. A redirect is an answer like any other.
+ */
+export function patientFetch(url: URL, { method = "GET", headers, body, signal }: PatientRequest): Promise<Response> {
+  const { request } = url.protocol === "https:" ? nodeHttps() : nodeHttp();
+  return new Promise((resolve, reject) => {
+    signal?.throwIfAborted();
+    const sent = request(url, {
+      method,
+      headers: { ...USUAL_HEADERS, ...Object.fromEntries(new Headers(headers)) },
+      ...(signal === undefined ? {} : { signal }),
+    });
+    sent.setSocketKeepAlive(true, TCP_KEEP_ALIVE_MS);
+    sent.on("error", (error) => reject(signal?.aborted === true ? (signal.reason as Error) : error));
+    sent.on("response", (answer) => {
+      if (signal !== undefined) addAbortSignal(signal, answer);
+      try {
+        resolve(responseOf(answer));
+      } catch (thrown) {
+        answer.destroy();
+        reject(thrown as Error);
+      }
+    });
+    sent.end(body);
+  });
+}
+
+const USUAL_HEADERS = { accept: "*/*", "accept-encoding": "gzip, deflate, br", "user-agent": "ergon" };
+/** By the standard these have no body, and a `Response` takes none. */
+const BODILESS = new Set([204, 205, 304]);
+
+function responseOf(answer: IncomingMessage): Response {
+  const { statusCode = 0, statusMessage = "", rawHeaders } = answer;
+  const headers = new Headers();
+  for (let at = 0; at + 1 < rawHeaders.length; at += 2) headers.append(rawHeaders[at] ?? "", rawHeaders[at + 1] ?? "");
+  const about = { status: statusCode, statusText: statusMessage, headers };
+  if (!BODILESS.has(statusCode)) return new Response(Readable.toWeb(decoded(answer)) as ReadableStream, about);
+  answer.on("error", () => undefined).resume();
+  return new Response(null, about);
+}
+
+function decoded(answer: IncomingMessage): Readable {
+  const zlib = process.getBuiltinModule("node:zlib");
+  // What has come is handed on at once: streams of events go on for ever.
+  const gzip = { flush: zlib.constants.Z_SYNC_FLUSH, finishFlush: zlib.constants.Z_SYNC_FLUSH };
+  const { BROTLI_OPERATION_FLUSH: flush } = zlib.constants;
+  switch (answer.headers["content-encoding"]?.trim().toLowerCase()) {
+    case "gzip":
+    case "x-gzip":
+      return pipeline(answer, zlib.createGunzip(gzip), () => undefined);
+    case "deflate":
+      return pipeline(answer, zlib.createInflate(gzip), () => undefined);
+    case "br":
+      return pipeline(answer, zlib.createBrotliDecompress({ flush, finishFlush: flush }), () => undefined);
+    default:
+      return answer;
+  }
+}
