@@ -4,15 +4,19 @@ type Handler = NonNullable<Transport["onmessage"]>;
 
 /**
  * A result that does not say whether it is complete is complete, as the protocol has it. The SDK refuses such results of
- * servers on the newer protocol, and a call that worked would count as lost.
+ * servers on the newer protocol, and a call that worked would count as lost. `onMessage` is told of every message.
  */
-export function takeBareResults(transport: Transport): void {
+export function takeBareResults(transport: Transport, onMessage: () => void): void {
   let handler = transport.onmessage;
   Object.defineProperty(transport, "onmessage", {
     configurable: true,
     get: () => handler,
     set: (next: Handler | undefined) => {
-      handler = next === undefined ? undefined : (message, extra) => next(completed(message), extra);
+      if (next === undefined) return void (handler = undefined);
+      handler = (message, extra) => {
+        onMessage();
+        next(completed(message), extra);
+      };
     },
   });
 }

@@ -59,8 +59,13 @@ export type ServerLink = {
   ) => Promise<CallToolResult>;
   readonly era: ServerEra;
   readonly version: string | undefined;
-  /** Why the connection is over. */
-  readonly closed: Promise<string>;
+  /** How many messages have come from it. */
+  readonly heard: () => number;
+  /** Whether requests name a session that the server made for us. */
+  readonly hasSession: () => boolean;
+  /** Resolves when the connection is over; `whyClosed` says why. */
+  readonly closed: Promise<void>;
+  readonly whyClosed: () => string;
   readonly close: () => Promise<void>;
 };
 
@@ -110,12 +115,13 @@ async function attempt(sdk: Sdk, options: ConnectionOptions, era: ServerEra | un
     let howItEnded: string | undefined;
     const ended = server.ended.then((how) => (howItEnded = how));
     try {
-      return await greet(sdk, options, { transport, era, whyClosed: () => howItEnded ?? CLOSED });
+      const whyClosed = (): string => transport.whyGivenUp() ?? howItEnded ?? CLOSED;
+      return await greet(sdk, options, { transport, era, whyClosed });
     } catch (thrown) {
       // What the SDK says of a program that is gone is that its pipe is closed.
       const reason = howItEnded === undefined ? `${messageOf(thrown)} ` : "";
       await server.end();
-      const how = await ended;
+      const how = transport.whyGivenUp() ?? (await ended);
       if (isNegotiation(sdk, thrown)) throw thrown;
       const said = hadProgram(how) ? options.log.lines().at(-1) : undefined;
       const end = `${how}${said === undefined ? "" : `; it said: ${said}`}`;
@@ -197,11 +203,12 @@ async function greet(
     const message = isSampling ? sample.refusal : `Ergon does not answer ${method}.`;
     return Promise.reject(new sdk.ProtocolError(sdk.ProtocolErrorCode.MethodNotFound, message));
   };
-  takeBareResults(transport);
-  const closed = new Promise<string>((resolve) => {
+  let heard = 0;
+  takeBareResults(transport, () => (heard += 1));
+  const closed = new Promise<void>((resolve) => {
     client.onclose = () => {
       options.onClosed();
-      resolve(whyClosed());
+      resolve();
     };
   });
   client.onerror = (error) => options.log.add(`${error.message}\n`);
@@ -240,7 +247,17 @@ async function greet(
   };
   const version = client.getServerVersion()?.version;
   const callTool = mirrors ? mirrored : asked;
-  return { client, callTool, era: spoken, version, closed, close: () => client.close() };
+  return {
+    client,
+    callTool,
+    era: spoken,
+    version,
+    heard: () => heard,
+    hasSession: () => transport.sessionId !== undefined,
+    closed,
+    whyClosed,
+    close: () => client.close(),
+  };
 }
 
 /** Over HTTP whoever does not know a question says so. */

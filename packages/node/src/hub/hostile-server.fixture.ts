@@ -18,6 +18,7 @@ const tool = (name: string, description = `The tool ${name}.`) => ({
   annotations: {},
 });
 let tools = ["echo", "crash", "silent", "huge", "flood", "change", "whoami", "ask"].map((name) => tool(name));
+let isMute = false;
 
 if (kind === "reads") tools.push({ ...tool("crash_once"), annotations: { readOnlyHint: true } });
 if (kind === "probes") tools.push(...["read", "write", "reach"].map((name) => tool(name)));
@@ -51,6 +52,7 @@ const GARBLED = [
 const asked = new Map<string, Message["id"]>();
 
 function take({ id, method, params, result }: Message): void {
+  if (isMute) return;
   if (method === undefined && asked.has(String(id))) {
     const text = JSON.stringify(result ?? "no answer");
     return answer(asked.get(String(id)), { content: [{ type: "text", text }], isError: result === undefined });
@@ -66,8 +68,10 @@ function take({ id, method, params, result }: Message): void {
         serverInfo: { name: "hostile", version: "1.0.0" },
       });
     case "ping":
+      if (kind === "no-ping") return send({ id, error: { code: -32601, message: "Method not found" } });
       return answer(id, {});
     case "tools/list":
+      if (kind === "falls") setTimeout(() => process.exit(3), Number(detail));
       if (kind === "endless") return answer(id, { tools: [tool(`t${String(Math.random())}`)], nextCursor: "more" });
       if (kind === "many") tools = Array.from({ length: Number(detail) }, (_, index) => tool(`t${String(index)}`));
       return answer(id, { tools });
@@ -90,6 +94,12 @@ function call(id: Message["id"], name: string, args: Record<string, unknown>): v
       return send({ id, error: { code: -32602, message: "There is no such tool." } });
     case "silent":
       return;
+    case "mute":
+      isMute = true;
+      return answer(id, { content: [{ type: "text", text: "mute" }] });
+    case "busy":
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, Number(args["forMs"]));
+      return answer(id, { content: [{ type: "text", text: String(process.pid) }] });
     case "huge":
       process.stdout.write("x".repeat(32 * 1024 * 1024));
       return;

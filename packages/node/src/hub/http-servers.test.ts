@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { createServer, type RequestListener } from "node:http";
+import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from "node:http";
 import { createRequire } from "node:module";
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
@@ -24,15 +24,8 @@ afterEach(async () => {
 describe("a server behind a web address", () => {
   it.each(["streamableHttp", "sse"])("is spoken to by %s, as the published server does it", async (transport) => {
     const port = await freePort();
-    const file = require.resolve("@modelcontextprotocol/server-everything/dist/index.js");
-    const env = { ...process.env, PORT: String(port) };
-    const child: ChildProcess = spawn(process.execPath, [file, transport], { env, stdio: "ignore" });
-    closing.push(async () => {
-      child.kill("SIGKILL");
-      await once(child, "exit");
-    });
+    await everything(port, transport);
     const url = `http://127.0.0.1:${String(port)}/${transport === "sse" ? "sse" : "mcp"}`;
-    await vi.waitFor(() => fetch(url, { method: "DELETE" }), PATIENCE);
     const connection = opened(url);
     await connection.settled();
     expect(connection.report()).toMatchObject({ state: "ready", protocol: "legacy" });
@@ -161,6 +154,160 @@ describe("a server behind a web address", () => {
     });
   });
 });
+
+describe("a server behind a web address that was started again", () => {
+  it("is greeted anew by the next call, as the published server needs it", async () => {
+    const port = await freePort();
+    const kill = await everything(port);
+    const connection = opened(`http://127.0.0.1:${String(port)}/mcp`);
+    await connection.settled();
+    await connection.call({ name: "echo", args: { message: "one" } });
+    await kill();
+    await everything(port);
+    expect(JSON.stringify(await connection.call({ name: "echo", args: { message: "two" } }))).toContain("two");
+    expect(connection.report().state).toBe("ready");
+  });
+
+  it.each([
+    [404, "Session not found"],
+    [400, "Bad Request: No valid session ID provided"],
+  ])("and says %i (%s) is sent each call that it did not take once more (C4)", async (status, message) => {
+    const server = sessionServer({ status, message });
+    const connection = opened(await served(server.listener));
+    await connection.settled();
+    const slow = connection.call({ name: "slow", args: {} });
+    await vi.waitFor(() => expect(server.taken).toEqual(["slow"]), PATIENCE);
+    server.forget();
+    const calls = Array.from({ length: 5 }, (_, n) => connection.call({ name: `fast${String(n)}`, args: {} }));
+    expect(await Promise.all(calls)).toHaveLength(5);
+    expect(server.taken.toSorted()).toEqual(["fast0", "fast1", "fast2", "fast3", "fast4", "slow"]);
+    expect(server.sessions()).toBe(2);
+    server.finish();
+    // It was taken before, and its answer is still waited for where it was asked for (C5).
+    expect(await slow).toMatchObject({ isError: false });
+    expect(connection.report().state).toBe("ready");
+  });
+
+  it("and forgets each session at once is not greeted without end", async () => {
+    const server = sessionServer({ status: 404, message: "Session not found" });
+    const connection = opened(await served(server.listener));
+    await connection.settled();
+    server.forgetAlways();
+    await expect(connection.call({ name: "fast", args: {} })).rejects.toMatchObject({
+      code: "server_down",
+      retryable: true,
+    });
+    await vi.waitFor(() => expect(connection.report().state).toBe("down"), PATIENCE);
+    expect(connection.report()).toMatchObject({ nextTryAt: expect.any(String) });
+    expect(server.sessions()).toBe(2);
+  });
+
+  it.each([
+    [404, "No such thing"],
+    [400, "Bad Request: your session fee is due"],
+  ])("and refuses with %i (%s) where no session is lost is not asked twice", async (status, message) => {
+    const server = sessionServer({ status, message, hasSessions: status === 400 });
+    const connection = opened(await served(server.listener));
+    await connection.settled();
+    server.forgetAlways();
+    await expect(connection.call({ name: "fast", args: {} })).rejects.toMatchObject({ code: "server_refused" });
+    expect(server.sessions()).toBe(1);
+  });
+});
+
+describe("a server behind a web address that cannot be reached", () => {
+  it.each([
+    ["127.0.0.1", "ECONNREFUSED"],
+    ["no-such-host.invalid", "ENOTFOUND|EAI_AGAIN"],
+  ])("is named, and why (%s, %s)", async (host, reason) => {
+    const address = `${host}:${String(await freePort())}`;
+    const connection = opened(`http://${address}/mcp`);
+    await connection.settled();
+    const { state, errors } = connection.report();
+    expect(state).toBe("down");
+    expect(errors.join()).toMatch(new RegExp(`^${address} cannot be reached \\((${reason})\\)`));
+  });
+
+  it("was sent nothing, counts as down at once, and is tried again", async () => {
+    const port = await freePort();
+    const kill = await everything(port);
+    const connection = opened(`http://127.0.0.1:${String(port)}/mcp`);
+    await connection.settled();
+    await kill();
+    await expect(connection.call({ name: "echo", args: { message: "one" } })).rejects.toMatchObject({
+      code: "server_down",
+      retryable: true,
+      message: expect.stringContaining("ECONNREFUSED"),
+    });
+    await vi.waitFor(() => expect(connection.report().nextTryAt).toBeDefined(), PATIENCE);
+    expect(connection.report().state).toBe("down");
+    await everything(port);
+    await vi.waitFor(() => expect(connection.report().state).toBe("ready"), PATIENCE);
+    expect(JSON.stringify(await connection.call({ name: "echo", args: { message: "two" } }))).toContain("two");
+  });
+});
+
+/** A server of the older protocol that refuses whoever names a session that it does not know. */
+function sessionServer({ status, message, hasSessions = true }: Refusing) {
+  const known = new Set<string>();
+  const taken: string[] = [];
+  const finished = Promise.withResolvers<void>();
+  let made = 0;
+  let forgetsAlways = false;
+
+  const listener = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const { id, method, params } = JSON.parse((await text(request)) || "{}") as Asked;
+    const answer = (said: object, headers = {}): void => {
+      response.writeHead(200, { "content-type": "application/json", ...headers });
+      response.end(JSON.stringify({ jsonrpc: "2.0", id, ...said }));
+    };
+    if (method === "initialize") {
+      made += 1;
+      const session = `session-${String(made)}`;
+      known.add(session);
+      const serverInfo = { name: "old", version: "1.0.0" };
+      const result = { protocolVersion: "2025-06-18", capabilities: { tools: {} }, serverInfo };
+      return answer({ result }, hasSessions ? { "mcp-session-id": session } : {});
+    }
+    if (method === "server/discover") return answer({ error: { code: -32_601, message: "Method not found" } });
+    const isKnown = !hasSessions || known.has(String(request.headers["mcp-session-id"]));
+    const isRefused = !isKnown || (forgetsAlways && method === "tools/call");
+    if (isRefused) return void response.writeHead(status).end(JSON.stringify({ error: { code: -32_000, message } }));
+    if (id === undefined) return void response.writeHead(request.method === "POST" ? 202 : 405).end();
+    if (method === "tools/list") return answer({ result: { tools: [] } });
+    const name = params?.name ?? "";
+    taken.push(name);
+    if (name === "slow") await finished.promise;
+    answer({ result: { content: [] } });
+  };
+
+  return {
+    listener,
+    taken,
+    sessions: () => made,
+    forget: () => known.clear(),
+    forgetAlways: () => (forgetsAlways = true),
+    finish: () => finished.resolve(),
+  };
+}
+
+type Refusing = { readonly status: number; readonly message: string; readonly hasSessions?: boolean };
+type Asked = { readonly id?: number; readonly method?: string; readonly params?: { readonly name?: string } };
+
+/** The published server; the returned function kills it. */
+async function everything(port: number, transport = "streamableHttp"): Promise<() => Promise<void>> {
+  const file = require.resolve("@modelcontextprotocol/server-everything/dist/index.js");
+  const env = { ...process.env, PORT: String(port) };
+  const child: ChildProcess = spawn(process.execPath, [file, transport], { env, stdio: "ignore" });
+  const exited = once(child, "exit");
+  const kill = async (): Promise<void> => {
+    child.kill("SIGKILL");
+    await exited;
+  };
+  closing.push(kill);
+  await vi.waitFor(() => fetch(`http://127.0.0.1:${String(port)}/mcp`, { method: "DELETE" }), PATIENCE);
+  return kill;
+}
 
 function adder(): McpServer {
   const server = new McpServer({ name: "modern", version: "2.0.0" });

@@ -17,17 +17,19 @@ export const MAX_BAD_LINES = 100;
 export function createPipeTransport(server: ServerProcess, parse: (value: unknown) => JSONRPCMessage): PipeTransport {
   let badLines = 0;
   let isClosed = false;
+  let whyGivenUp: string | undefined;
   const drained = createDrained(server.stdin);
   const lines = createLineReader({
     maxBytes: MAX_FRAME_BYTES,
     onLine: takeLine,
-    onTooLong: () => giveUp(`It sent a message of more than ${String(MAX_FRAME_BYTES)} bytes.`),
+    onTooLong: () => giveUp(`it sent a message of more than ${String(MAX_FRAME_BYTES)} bytes`),
   });
 
   const transport: PipeTransport = {
     // By these two the SDK knows a pipe from a web address.
     pid: server.pid,
     stderr: null,
+    whyGivenUp: () => whyGivenUp,
     start: () => {
       server.stdout.on("data", lines.take);
       server.stdout.on("error", (error: Error) => transport.onerror?.(error));
@@ -62,7 +64,7 @@ export function createPipeTransport(server: ServerProcess, parse: (value: unknow
     } catch (cause) {
       badLines += 1;
       transport.onerror?.(new Error("It sent a line that is no message of the protocol.", { cause }));
-      if (badLines > MAX_BAD_LINES) giveUp(`It sent ${String(badLines)} lines that are no message of the protocol.`);
+      if (badLines > MAX_BAD_LINES) giveUp(`it sent ${String(badLines)} lines that are no message of the protocol`);
       return;
     }
     transport.onmessage?.(message);
@@ -72,9 +74,15 @@ export function createPipeTransport(server: ServerProcess, parse: (value: unknow
     // What else it has sent is not looked at.
     lines.end();
     server.stdout.off("data", lines.take);
+    whyGivenUp = reason;
     transport.onerror?.(new Error(reason));
     void transport.close();
   }
 }
 
-export type PipeTransport = Transport & { readonly pid: number; readonly stderr: null };
+export type PipeTransport = Transport & {
+  readonly pid: number;
+  readonly stderr: null;
+  /** Why we ended the server, where we did. */
+  readonly whyGivenUp: () => string | undefined;
+};

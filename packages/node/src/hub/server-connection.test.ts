@@ -1,13 +1,14 @@
 import { createRequire } from "node:module";
 import { join } from "node:path";
-import { silentLogger, type McpConnection } from "@ergon/core";
+import { setTimeout as sleep } from "node:timers/promises";
+import { backoffMs, silentLogger, type McpConnection } from "@ergon/core";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { createCallSlots, HUB_SLOTS, SERVER_SLOTS } from "./call-slots.ts";
 import type { ServerAddress } from "./connect-server.ts";
 import { createGuard } from "./guard.ts";
 import { MAX_SERVER_TOOLS } from "./list-tools.ts";
 import { MAX_BAD_LINES, MAX_FRAME_BYTES } from "./pipe-transport.ts";
-import { createServerConnection, type ServerConnectionDeps } from "./server-connection.ts";
+import { createServerConnection, STAYED_UP_MS, type ServerConnectionDeps } from "./server-connection.ts";
 
 const PATIENCE = { timeout: 30_000, interval: 20 };
 const guard = createGuard();
@@ -78,6 +79,79 @@ describe("a connection to a server", () => {
     expect(connection.report().errors.join()).toContain("exited with code 9");
   });
 
+  it("tries a server that falls soon after each start after ever longer pauses, and one that stayed up soon (C2)", async () => {
+    // It stands still but for what the test adds to it.
+    vi.useFakeTimers({ toFake: ["Date"] });
+    try {
+      const connection = started(hostile("falls", "300"));
+      const pauseMs = async (): Promise<number> => {
+        while (connection.report().nextTryAt === undefined) await sleep(10);
+        return Date.parse(connection.report().nextTryAt ?? "") - Date.now();
+      };
+      const again = async (upMs: number): Promise<void> => {
+        connection.wake();
+        while (connection.report().state !== "ready") await sleep(10);
+        vi.setSystemTime(Date.now() + upMs);
+      };
+      for (const [failures, upMs] of [
+        [1, 0],
+        [2, 0],
+        [3, STAYED_UP_MS - 1],
+        [4, STAYED_UP_MS],
+        [1, 0],
+      ] as const) {
+        const waitMs = await pauseMs();
+        expect(waitMs).toBeGreaterThanOrEqual(backoffMs(failures, 1));
+        expect(waitMs).toBeLessThanOrEqual(backoffMs(failures, 0));
+        await again(upMs);
+      }
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
+  describe("that is asked for signs of life", () => {
+    const health = { everyMs: 200, timeoutMs: 150, maxMissed: 3 };
+    const longMs = health.everyMs * 8;
+
+    it("takes a refusal for one", async () => {
+      const connection = started(hostile("no-ping"), { health });
+      await connection.settled();
+      const before = await whoami(connection);
+      await sleep(longMs);
+      expect(await whoami(connection)).toBe(before);
+      expect(connection.report()).toMatchObject({ state: "ready", errors: [] });
+    });
+
+    it("waits for one that is busy with a call, for as long as the call may take", async () => {
+      const connection = started(hostile("fine"), { health });
+      await connection.settled();
+      const before = await whoami(connection);
+      const calling = connection.call({ name: "busy", args: { forMs: longMs } });
+      await vi.waitFor(() => expect(connection.report().state).toBe("degraded"), PATIENCE);
+      expect((await calling).content[0]?.text).toBe(before);
+      await vi.waitFor(() => expect(connection.report().state).toBe("ready"), PATIENCE);
+    });
+
+    it("starts one anew that is silent without a call, or beyond the time limit of its calls", async () => {
+      const states: string[] = [];
+      const connection = started(hostile("fine"), { health, onChange: ({ state }) => states.push(state) });
+      await connection.settled();
+      const before = await whoami(connection);
+      await connection.call({ name: "mute", args: {} });
+      const calling = connection.call({ name: "echo", args: {}, timeoutMs: longMs });
+      await expect(calling).rejects.toMatchObject({
+        code: "answer_lost",
+        message: expect.stringMatching(/timed out/i),
+      });
+      await vi.waitFor(() => expect(states.at(-1)).toBe("down"), PATIENCE);
+      expect(connection.report().errors.join()).toMatch(/did not answer \d+ times in a row/);
+      connection.wake();
+      await vi.waitFor(() => expect(connection.report().state).toBe("ready"), PATIENCE);
+      expect(await whoami(connection)).not.toBe(before);
+    });
+  });
+
   it("keeps the tools of a server that is down, so that plans can be checked (C3)", async () => {
     const connection = started(hostile("fine"));
     await connection.settled();
@@ -104,14 +178,17 @@ describe("a connection to a server", () => {
     const gaveUp = new AbortController();
     const waits = connection.call({ name: "silent", args: {}, signal: gaveUp.signal });
     gaveUp.abort(new Error("enough"));
-    await expect(waits).rejects.toBeDefined();
+    await expect(waits).rejects.toMatchObject({ code: "cancelled" });
     expect(await connection.call({ name: "echo", args: {} })).toBeDefined();
   });
 
   it("ends a server that sends a message without end, and starts it again", async () => {
     const connection = started(hostile("fine"));
     await connection.settled();
-    await expect(connection.call({ name: "huge", args: {} })).rejects.toMatchObject({ code: "answer_lost" });
+    await expect(connection.call({ name: "huge", args: {} })).rejects.toMatchObject({
+      code: "answer_lost",
+      message: expect.stringContaining(`it sent a message of more than ${String(MAX_FRAME_BYTES)} bytes`),
+    });
     connection.wake();
     await vi.waitFor(() => {
       connection.wake();

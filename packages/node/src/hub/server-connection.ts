@@ -4,12 +4,15 @@
  * C1  Whether it is wanted is asked before each try: a server that was removed never comes back.
  * C2  It is tried again for ever, after ever longer pauses up to a cap, and says when.
  * C3  Its tools stay known while it is down: plans that name them can be checked, and calls fail with `server_down`.
- * C4  A call goes to the server that is connected now, or waits for it a little; it is never sent twice here.
+ * C4  A call goes to the server that is connected now, or waits for it a little. It is sent again only to a server that
+ *     did nothing for want of a session, and then once.
+ * C5  A connection that is lost takes no new calls; those under way go on in it for as long as they may.
  */
 import type { Progress, RequestOptions } from "@modelcontextprotocol/client";
 import {
   backoffMs,
   type ChatModel,
+  gateError,
   hubError,
   isErgonError,
   type ConnectionReport,
@@ -22,14 +25,16 @@ import {
   type ServerOffer,
 } from "@ergon/core";
 import { askServer } from "./ask-server.ts";
-import { callFailure } from "./call-failure.ts";
+import { callFailure, type CallFailure, type Loss } from "./call-failure.ts";
 import { createCallSlots, SERVER_SLOTS, type CallSlots } from "./call-slots.ts";
+import { createCallsUnderWay, type CallsUnderWay } from "./calls-under-way.ts";
 import { connectServer, type ConnectionOptions, type ServerLink } from "./connect-server.ts";
 import type { ServerEra } from "./known-eras.ts";
 import { listTools } from "./list-tools.ts";
 import { type Asking, createQuestions, type Elicit } from "./questions.ts";
 import { createSampling, type Sampling } from "./sampling.ts";
 import { createServerLog } from "./server-log.ts";
+import { HEALTH_LIMITS, watchHealth, type HealthLimits } from "./watch-health.ts";
 
 export type ServerConnectionDeps = Pick<ConnectionOptions, "address" | "guard" | "login"> & {
   readonly elicit?: Elicit;
@@ -43,6 +48,7 @@ export type ServerConnectionDeps = Pick<ConnectionOptions, "address" | "guard" |
   readonly logger: Logger;
   readonly hubSlots: CallSlots;
   readonly era?: ServerEra;
+  readonly health?: HealthLimits;
   /** Told which protocol it speaks, whenever it is there. */
   readonly onEra?: (era: ServerEra) => void;
   /** State or tools are other than before. */
@@ -54,10 +60,8 @@ const START_TIMEOUT_MS = 60_000;
 const CALL_TIMEOUT_MS = 60_000;
 /** Progress keeps a call alive; nothing keeps it alive longer than this. */
 const MAX_CALL_MS = 3_600_000;
-const HEALTH_EVERY_MS = 30_000;
-const HEALTH_TIMEOUT_MS = 10_000;
-/** Silent for so many checks in a row, a server is started anew. */
-const MAX_MISSED_CHECKS = 3;
+/** One that falls sooner after its start has failed once more in a row. */
+export const STAYED_UP_MS = 60_000;
 const MAX_KEPT_ERRORS = 10;
 /** How a schema says that a value goes into a header. */
 const IN_HEADER = "x-mcp-header";
@@ -77,7 +81,7 @@ export function createServerConnection(deps: ServerConnectionDeps): McpConnectio
   let inHeaders: ReadonlySet<string> = new Set();
   let offers: readonly ServerOffer[] | undefined;
   let era = deps.era;
-  let link: ServerLink | undefined;
+  let link: HeldLink | undefined;
   let lastPingMs: number | undefined;
   let nextTryMs: number | undefined;
   let wanted: AbortController | undefined;
@@ -116,18 +120,22 @@ export function createServerConnection(deps: ServerConnectionDeps): McpConnectio
     for (let failures = 0; !signal.aborted;) {
       nextTryMs = undefined;
       become("starting");
-      let wasUp = false;
+      let end: ServiceEnd | undefined;
       try {
-        await serve(signal, () => (wasUp = true));
+        end = await serve(signal);
+        if (!signal.aborted) note(new Error(end.reason));
       } catch (thrown) {
-        if (signal.aborted) break;
-        note(thrown);
+        if (!signal.aborted) note(thrown);
       }
       await link?.close().catch(() => undefined);
       link = undefined;
       if (signal.aborted) break;
-      if (!wasUp) nextTry();
-      failures = wasUp ? 1 : failures + 1;
+      const hasStayed = end !== undefined && end.upMs >= STAYED_UP_MS;
+      failures = hasStayed ? 1 : failures + 1;
+      const isSessionLost = end?.lost === "session";
+      // The server is there, and somebody waits; a session that is lost again and again is a failure like any other.
+      if (isSessionLost && failures === 1) continue;
+      if (end === undefined || isSessionLost) nextTry();
       const waitMs = backoffMs(failures, Math.random());
       nextTryMs = Date.now() + waitMs;
       become("down");
@@ -143,18 +151,25 @@ export function createServerConnection(deps: ServerConnectionDeps): McpConnectio
     tried = Promise.withResolvers();
   }
 
-  function fell(): void {
-    if (state !== "ready" && state !== "degraded") return;
-    state = "down";
+  function fell(fallen: HeldLink | undefined, next: "down" | "starting"): void {
+    if (fallen === undefined || link !== fallen || (state !== "ready" && state !== "degraded")) return;
+    state = next;
     link = undefined;
     tried = Promise.withResolvers();
   }
 
-  /** Connected until it throws, which says why it is over. */
-  async function serve(signal: AbortSignal, cameUp: () => void): Promise<void> {
+  /** No call is sent there any more. */
+  function lose(lostLink: HeldLink, loss: Loss, error: Error): void {
+    fell(lostLink, loss === "session" ? "starting" : "down");
+    lostLink.lost.resolve({ loss, reason: error.message });
+  }
+
+  /** Connected until it is over. Throws what keeps it from coming up. */
+  async function serve(signal: AbortSignal): Promise<ServiceEnd> {
     const { address, guard, login } = deps;
     const timeoutMs = deps.timeoutMs ?? START_TIMEOUT_MS;
     let refresh: () => void = () => undefined;
+    let held: HeldLink | undefined;
     const made = await connectServer({
       address,
       guard,
@@ -162,27 +177,62 @@ export function createServerConnection(deps: ServerConnectionDeps): McpConnectio
       signal,
       timeoutMs,
       onListChanged: (list) => (list === "tools" ? refresh() : deps.onOffersChanged?.(list)),
-      onClosed: fell,
+      onClosed: () => fell(held, "down"),
       elicit: questions.elicit,
       sample: "refusal" in model ? model : (sampling as Sampling).sample,
       ...(era === undefined ? {} : { era }),
       ...(login === undefined ? {} : { login }),
     });
-    link = made;
+    const current = { ...made, calls: createCallsUnderWay(), lost: Promise.withResolvers<LinkLoss>() };
+    held = current;
+    link = current;
     era = made.era;
     deps.onEra?.(era);
     know(await listTools(made.client, { signal, timeoutMs }));
     const has = made.client.getServerCapabilities() ?? {};
     offers = (["resources", "prompts"] as const).filter((offer) => has[offer] !== undefined);
-    lastPingMs = Date.now();
-    cameUp();
+    const sinceMs = Date.now();
+    lastPingMs = sinceMs;
     become("ready");
     tried.resolve();
-    refresh = () => void relist(made, signal);
-    const health = watchHealth(made, signal);
-    const over = await Promise.race([made.closed, health.failed]);
+    refresh = () => void relist(current, signal);
+    const health = watchHealth({
+      link: current,
+      calls: current.calls,
+      limits: deps.health ?? HEALTH_LIMITS,
+      signal,
+      onHeard: () => {
+        lastPingMs = Date.now();
+        if (state === "degraded") become("ready");
+      },
+      onMissed: (thrown) => void missed(current, thrown),
+    });
+    const end = await Promise.race([
+      made.closed.then(() => ({ reason: gone(made.whyClosed()) })),
+      health.failed.then((why) => ({ reason: gone(why) })),
+      current.lost.promise.then(({ loss, reason }) => ({ reason, lost: loss })),
+    ]);
     health.stop();
-    throw hubError("server_down", `The server "${serverId}" is gone: ${over}.`, { retryable: true });
+    if ("lost" in end) void retire(current, signal);
+    return { ...end, upMs: Date.now() - sinceMs };
+  }
+
+  function gone(why: string): string {
+    return `The server "${serverId}" is gone: ${why}.`;
+  }
+
+  async function missed(silent: HeldLink, thrown: unknown): Promise<void> {
+    const { error, lost } = await callFailure(thrown, { serverId, redact: deps.redact, link: silent });
+    if (link !== silent) return;
+    if (lost !== undefined) return lose(silent, lost, error);
+    note(thrown);
+    if (state === "ready") become("degraded");
+  }
+
+  /** What is under way there may still be answered (C5). */
+  async function retire(retired: HeldLink, signal: AbortSignal): Promise<void> {
+    await unlessAborted(retired.calls.idle(), signal).catch(() => undefined);
+    await retired.close().catch(() => undefined);
   }
 
   function know(listed: readonly ListedTool[]): void {
@@ -191,7 +241,7 @@ export function createServerConnection(deps: ServerConnectionDeps): McpConnectio
     inHeaders = new Set(wanting.map(({ name }) => name));
   }
 
-  async function relist(listing: ServerLink, signal: AbortSignal): Promise<void> {
+  async function relist(listing: HeldLink, signal: AbortSignal): Promise<void> {
     try {
       const listed = await listTools(listing.client, { signal, timeoutMs: deps.timeoutMs ?? START_TIMEOUT_MS });
       if (link !== listing) return;
@@ -201,30 +251,6 @@ export function createServerConnection(deps: ServerConnectionDeps): McpConnectio
       if (link !== listing || signal.aborted) return;
       note(thrown);
       become("degraded");
-    }
-  }
-
-  function watchHealth(watched: ServerLink, signal: AbortSignal): { failed: Promise<string>; stop: () => void } {
-    const failed = Promise.withResolvers<string>();
-    let missed = 0;
-    const timer = setInterval(() => void look(), HEALTH_EVERY_MS);
-    timer.unref();
-    return { failed: failed.promise, stop: () => clearInterval(timer) };
-
-    async function look(): Promise<void> {
-      const options = { signal, timeout: HEALTH_TIMEOUT_MS };
-      try {
-        await (watched.era === "modern" ? watched.client.discover(options) : watched.client.ping(options));
-        lastPingMs = Date.now();
-        missed = 0;
-        if (state === "degraded") become("ready");
-      } catch (thrown) {
-        if (signal.aborted) return;
-        missed += 1;
-        note(thrown);
-        if (missed >= MAX_MISSED_CHECKS) failed.resolve(`it did not answer ${String(missed)} times in a row`);
-        else if (state === "ready") become("degraded");
-      }
     }
   }
 
@@ -240,7 +266,7 @@ export function createServerConnection(deps: ServerConnectionDeps): McpConnectio
     });
   }
 
-  function connected(): ServerLink {
+  function connected(): HeldLink {
     if (link !== undefined && (state === "ready" || state === "degraded")) return link;
     const again = nextTryMs === undefined ? "" : ` It is tried again at ${new Date(nextTryMs).toISOString()}.`;
     const why = errors.length === 0 ? "" : ` ${errors.at(-1) ?? ""}`;
@@ -269,35 +295,54 @@ export function createServerConnection(deps: ServerConnectionDeps): McpConnectio
     ask: (question, signal) =>
       inTurn(signal, async ({ client }) => {
         const timeout = deps.timeoutMs ?? CALL_TIMEOUT_MS;
-        try {
-          const options = signal === undefined ? { timeout } : { timeout, signal };
-          return deps.redactValue(await askServer(client, question, options));
-        } catch (thrown) {
-          if (signal?.aborted === true || isErgonError(thrown)) throw thrown;
-          throw await callFailure(thrown, { serverId, redact: deps.redact });
-        }
+        const options = signal === undefined ? { timeout } : { timeout, signal };
+        return deps.redactValue(await askServer(client, question, options));
       }),
   };
 
-  /**
-   * Waits for its turn, and a little for a server that is starting. The hub's turn is asked for last: calls that wait for
-   * one server are in nobody else's way.
-   */
-  async function inTurn<T>(signal: AbortSignal | undefined, work: (to: ServerLink) => Promise<T>): Promise<T> {
-    const turn = slots.take(signal);
-    const free = turn instanceof Promise ? await turn : turn;
+  async function inTurn<T>(signal: AbortSignal | undefined, work: Work<T>): Promise<T> {
     try {
-      if (state === "starting") await unlessAborted(tried.promise, signal);
-      connected();
-      const hubTurn = deps.hubSlots.take(signal);
-      const freeHub = hubTurn instanceof Promise ? await hubTurn : hubTurn;
+      const turn = slots.take(signal);
+      const free = turn instanceof Promise ? await turn : turn;
       try {
-        return await work(connected());
+        const first = await attempt(signal, work);
+        if ("result" in first) return first.result;
+        if (first.lost !== "session") throw first.error;
+        const second = await attempt(signal, work);
+        if ("result" in second) return second.result;
+        throw second.error;
       } finally {
-        freeHub();
+        free();
+      }
+    } catch (thrown) {
+      if (signal?.aborted !== true || isErgonError(thrown)) throw thrown;
+      if (isErgonError(signal.reason)) throw signal.reason;
+      const message = `The call to the server "${serverId}" was cancelled.`;
+      throw gateError("cancelled", message, { cause: thrown, details: { serverId } });
+    }
+  }
+
+  /**
+   * Waits a little for a server that is starting. The hub's turn is asked for last: calls that wait for one server are in
+   * nobody else's way.
+   */
+  async function attempt<T>(signal: AbortSignal | undefined, work: Work<T>): Promise<{ result: T } | CallFailure> {
+    if (state === "starting") await unlessAborted(tried.promise, signal);
+    connected();
+    const hubTurn = deps.hubSlots.take(signal);
+    const freeHub = hubTurn instanceof Promise ? await hubTurn : hubTurn;
+    try {
+      const to = connected();
+      try {
+        return { result: await to.calls.during(() => work(to)) };
+      } catch (thrown) {
+        if (signal?.aborted === true) throw thrown;
+        const failure = await callFailure(thrown, { serverId, redact: deps.redact, link: to });
+        if (failure.lost !== undefined) lose(to, failure.lost, failure.error);
+        return failure;
       }
     } finally {
-      free();
+      freeHub();
     }
   }
 
@@ -316,16 +361,18 @@ export function createServerConnection(deps: ServerConnectionDeps): McpConnectio
     };
     const bare = (given: RequestOptions) => callTool(params, given, inHeaders.has(name));
     const call = sampling === undefined ? bare : (given: RequestOptions) => sampling.during(() => bare(given));
-    try {
-      const result = await questions.during(asking, { era: spoken, options, call });
-      return deps.redactValue({ ...result, isError: result.isError === true });
-    } catch (thrown) {
-      if (signal?.aborted === true) throw thrown;
-      throw await callFailure(thrown, { serverId, redact: deps.redact });
-    }
+    const result = await questions.during(asking, { era: spoken, options, call });
+    return deps.redactValue({ ...result, isError: result.isError === true });
   }
 }
 
+type HeldLink = ServerLink & {
+  readonly calls: CallsUnderWay;
+  readonly lost: PromiseWithResolvers<LinkLoss>;
+};
+type LinkLoss = { readonly loss: Loss; readonly reason: string };
+type ServiceEnd = { readonly reason: string; readonly lost?: Loss; readonly upMs: number };
+type Work<T> = (to: ServerLink) => Promise<T>;
 type Request = Omit<McpCall, "signal"> & { readonly asking: Asking };
 
 function progressUpdate({ progress, total, message }: Progress): { fraction?: number; message?: string } {
