@@ -16,7 +16,17 @@ export type PatientRequest = {
  * Node's own `fetch` gives up an answer that takes five minutes to begin, or to go on. Here the caller alone says how long
  * is too long, by the signal. A redirect is an answer like any other.
  */
-export function patientFetch(url: URL, { method = "GET", headers, body, signal }: PatientRequest): Promise<Response> {
+export async function patientFetch(url: URL, request: PatientRequest): Promise<Response> {
+  const answer = await answered(url, request);
+  try {
+    return responseOf(answer);
+  } catch (thrown) {
+    answer.destroy();
+    throw thrown;
+  }
+}
+
+function answered(url: URL, { method = "GET", headers, body, signal }: PatientRequest): Promise<IncomingMessage> {
   const { request } = url.protocol === "https:" ? nodeHttps() : nodeHttp();
   return new Promise((resolve, reject) => {
     signal?.throwIfAborted();
@@ -27,15 +37,7 @@ export function patientFetch(url: URL, { method = "GET", headers, body, signal }
     });
     sent.setSocketKeepAlive(true, TCP_KEEP_ALIVE_MS);
     sent.on("error", (error) => reject(signal?.aborted === true ? (signal.reason as Error) : error));
-    sent.on("response", (answer) => {
-      if (signal !== undefined) addAbortSignal(signal, answer);
-      try {
-        resolve(responseOf(answer));
-      } catch (thrown) {
-        answer.destroy();
-        reject(thrown as Error);
-      }
-    });
+    sent.on("response", (answer) => resolve(signal === undefined ? answer : addAbortSignal(signal, answer)));
     sent.end(body);
   });
 }

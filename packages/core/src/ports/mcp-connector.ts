@@ -9,9 +9,10 @@ import type { GivenAnswer } from "../schema/question.ts";
  * M1  `start` returns at once; what comes of it is told by `onChange` and shown by `report`.
  * M2  A server that falls is tried again for as long as it is wanted; after `stop` it never comes back.
  * M3  Its tools stay listed while it is down.
- * M4  A call is sent at most once. One that was not sent fails with `server_down` or `server_busy`; one that was sent and
- *     whose answer never came with `answer_lost`; one that the server refused with `server_refused`; one that it cannot
- *     answer before a person has answered it with `input_required` and the question.
+ * M4  A call is taken at most once: it is sent again only where the server did nothing for want of a session. One that was
+ *     not sent fails with `server_down` or `server_busy`; one that was sent and whose answer never came with `answer_lost`;
+ *     one that the server refused with `server_refused`; one that it cannot answer before a person has answered it with
+ *     `input_required` and the question; one that its caller gave up with `cancelled`.
  * M5  A call with `once` that the server asked about while it was under way is still open then: made again under the same
  *     name with the answer, it goes on, and fails with `outcome_unknown` when it is open no longer.
  */

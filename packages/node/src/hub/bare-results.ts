@@ -12,11 +12,11 @@ export function takeBareResults(transport: Transport, onMessage: () => void): vo
     configurable: true,
     get: () => handler,
     set: (next: Handler | undefined) => {
-      if (next === undefined) return void (handler = undefined);
-      handler = (message, extra) => {
+      const heard: Handler = (message, extra) => {
         onMessage();
-        next(completed(message), extra);
+        next?.(completed(message), extra);
       };
+      handler = next === undefined ? undefined : heard;
     },
   });
 }

@@ -30,7 +30,7 @@ export async function callFailure(thrown: unknown, { serverId, redact, link }: W
   const reason = redact(isClosed ? link.whyClosed() : said);
   if (thrown instanceof ProtocolError) return { error: hubError("server_refused", reason, options) };
   if (thrown instanceof SdkHttpError) {
-    const { status = 0 } = thrown;
+    const { status } = thrown;
     const isSession = status === 404 || (status === 400 && UNKNOWN_SESSION.test(said));
     if (link.hasSession() && isSession) return { error: down("no longer knows our session."), lost: "session" };
     if (status >= 400 && status < 500) {

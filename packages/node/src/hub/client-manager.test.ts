@@ -253,6 +253,15 @@ describe("MCPClientManager", () => {
     expect(invoked[0]?.durationMs).toBeGreaterThan(0);
   });
 
+  it("tells of a call that was cancelled as such", async () => {
+    await manager.initialize([hostile("fine")]);
+    const gaveUp = new AbortController();
+    const calling = manager.invokeTool("hostile_silent", {}, { signal: gaveUp.signal });
+    gaveUp.abort();
+    await expect(calling).rejects.toMatchObject({ code: "cancelled" });
+    expect(invoked).toMatchObject([{ toolName: "hostile_silent", outcome: { error: { code: "cancelled" } } }]);
+  });
+
   it.each([
     ["an id that is taken", { id: "hostile", name: "other" }, "server_duplicate"],
     ["a name that comes to the same", { id: "other", name: "Hostile" }, "server_duplicate"],

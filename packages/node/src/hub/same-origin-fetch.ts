@@ -43,7 +43,7 @@ async function asked(url: URL, { method, headers, body, signal }: RequestInit = 
   } catch (cause) {
     const code = cause instanceof Error && "code" in cause ? cause.code : undefined;
     if (typeof code !== "string" || !UNREACHABLE.has(code)) throw cause;
-    const message = `${url.host} cannot be reached (${code}); nothing was sent.`;
+    const message = `${url.host} cannot be reached (${code}).`;
     throw hubError("server_down", message, { cause, retryable: true, details: { host: url.host, reason: code } });
   }
 }

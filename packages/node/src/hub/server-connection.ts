@@ -8,32 +8,30 @@
  *     did nothing for want of a session, and then once.
  * C5  A connection that is lost takes no new calls; those under way go on in it for as long as they may.
  */
-import type { Progress, RequestOptions } from "@modelcontextprotocol/client";
 import {
   backoffMs,
   type ChatModel,
-  gateError,
   hubError,
-  isErgonError,
   type ConnectionReport,
   type ConnectionState,
   type ListedTool,
   type Logger,
-  type McpCall,
   type McpConnection,
-  type McpResult,
   type ServerOffer,
 } from "@ergon/core";
 import { askServer } from "./ask-server.ts";
-import { callFailure, type CallFailure, type Loss } from "./call-failure.ts";
-import { createCallSlots, SERVER_SLOTS, type CallSlots } from "./call-slots.ts";
-import { createCallsUnderWay, type CallsUnderWay } from "./calls-under-way.ts";
-import { connectServer, type ConnectionOptions, type ServerLink } from "./connect-server.ts";
+import { callFailure, type Loss } from "./call-failure.ts";
+import type { CallSlots } from "./call-slots.ts";
+import { createCallTurns, type HeldLink } from "./call-turns.ts";
+import { createCallsUnderWay } from "./calls-under-way.ts";
+import { connectServer, type ConnectionOptions } from "./connect-server.ts";
 import type { ServerEra } from "./known-eras.ts";
 import { listTools } from "./list-tools.ts";
-import { type Asking, createQuestions, type Elicit } from "./questions.ts";
+import { createQuestions, type Elicit } from "./questions.ts";
 import { createSampling, type Sampling } from "./sampling.ts";
+import { sendCall } from "./send-call.ts";
 import { createServerLog } from "./server-log.ts";
+import { unlessAborted } from "./unless-aborted.ts";
 import { HEALTH_LIMITS, watchHealth, type HealthLimits } from "./watch-health.ts";
 
 export type ServerConnectionDeps = Pick<ConnectionOptions, "address" | "guard" | "login"> & {
@@ -58,8 +56,6 @@ export type ServerConnectionDeps = Pick<ConnectionOptions, "address" | "guard" |
 
 const START_TIMEOUT_MS = 60_000;
 const CALL_TIMEOUT_MS = 60_000;
-/** Progress keeps a call alive; nothing keeps it alive longer than this. */
-const MAX_CALL_MS = 3_600_000;
 /** One that falls sooner after its start has failed once more in a row. */
 export const STAYED_UP_MS = 60_000;
 const MAX_KEPT_ERRORS = 10;
@@ -69,7 +65,9 @@ const IN_HEADER = "x-mcp-header";
 export function createServerConnection(deps: ServerConnectionDeps): McpConnection {
   const { serverId, logger, onChange } = deps;
   const log = createServerLog(deps.redact);
-  const slots = createCallSlots(`The server "${serverId}"`, SERVER_SLOTS);
+  const { hubSlots, redact } = deps;
+  const starting = (): Promise<void> | undefined => (state === "starting" ? tried.promise : undefined);
+  const inTurn = createCallTurns({ serverId, redact, hubSlots, starting, connected, onLost: lose });
   const questions = createQuestions({ serverId, note: log.add, present: deps.elicit });
   const { model } = deps;
   const sampling =
@@ -81,7 +79,7 @@ export function createServerConnection(deps: ServerConnectionDeps): McpConnectio
   let inHeaders: ReadonlySet<string> = new Set();
   let offers: readonly ServerOffer[] | undefined;
   let era = deps.era;
-  let link: HeldLink | undefined;
+  let link: LosableLink | undefined;
   let lastPingMs: number | undefined;
   let nextTryMs: number | undefined;
   let wanted: AbortController | undefined;
@@ -160,8 +158,10 @@ export function createServerConnection(deps: ServerConnectionDeps): McpConnectio
 
   /** No call is sent there any more. */
   function lose(lostLink: HeldLink, loss: Loss, error: Error): void {
-    fell(lostLink, loss === "session" ? "starting" : "down");
-    lostLink.lost.resolve({ loss, reason: error.message });
+    if (link !== lostLink) return;
+    const { lost } = link;
+    fell(link, loss === "session" ? "starting" : "down");
+    lost.resolve({ loss, reason: error.message });
   }
 
   /** Connected until it is over. Throws what keeps it from coming up. */
@@ -169,7 +169,7 @@ export function createServerConnection(deps: ServerConnectionDeps): McpConnectio
     const { address, guard, login } = deps;
     const timeoutMs = deps.timeoutMs ?? START_TIMEOUT_MS;
     let refresh: () => void = () => undefined;
-    let held: HeldLink | undefined;
+    const held: { link?: LosableLink } = {};
     const made = await connectServer({
       address,
       guard,
@@ -177,14 +177,14 @@ export function createServerConnection(deps: ServerConnectionDeps): McpConnectio
       signal,
       timeoutMs,
       onListChanged: (list) => (list === "tools" ? refresh() : deps.onOffersChanged?.(list)),
-      onClosed: () => fell(held, "down"),
+      onClosed: () => fell(held.link, "down"),
       elicit: questions.elicit,
       sample: "refusal" in model ? model : (sampling as Sampling).sample,
       ...(era === undefined ? {} : { era }),
       ...(login === undefined ? {} : { login }),
     });
     const current = { ...made, calls: createCallsUnderWay(), lost: Promise.withResolvers<LinkLoss>() };
-    held = current;
+    held.link = current;
     link = current;
     era = made.era;
     deps.onEra?.(era);
@@ -205,16 +205,19 @@ export function createServerConnection(deps: ServerConnectionDeps): McpConnectio
         lastPingMs = Date.now();
         if (state === "degraded") become("ready");
       },
-      onMissed: (thrown) => void missed(current, thrown),
+      onMissed: (thrown) => missed(current, thrown),
     });
     const end = await Promise.race([
       made.closed.then(() => ({ reason: gone(made.whyClosed()) })),
       health.failed.then((why) => ({ reason: gone(why) })),
       current.lost.promise.then(({ loss, reason }) => ({ reason, lost: loss })),
     ]);
+    const upMs = Date.now() - sinceMs;
     health.stop();
+    fell(current, "down");
     if ("lost" in end) void retire(current, signal);
-    return { ...end, upMs: Date.now() - sinceMs };
+    else await current.close().catch(() => undefined);
+    return { ...end, upMs };
   }
 
   function gone(why: string): string {
@@ -291,7 +294,13 @@ export function createServerConnection(deps: ServerConnectionDeps): McpConnectio
       await living;
     },
     call: (request) =>
-      questions.call(request, (asking) => inTurn(asking.signal, (to) => send(to, { ...request, asking }))),
+      questions.call(request, (asking) =>
+        inTurn(asking.signal, (to) => {
+          const timeoutMs = request.timeoutMs ?? deps.timeoutMs ?? CALL_TIMEOUT_MS;
+          const sent = { ...request, asking, timeoutMs, inHeaders: inHeaders.has(request.name) };
+          return sendCall(to, sent, { questions, sampling, redactValue: deps.redactValue });
+        }),
+      ),
     ask: (question, signal) =>
       inTurn(signal, async ({ client }) => {
         const timeout = deps.timeoutMs ?? CALL_TIMEOUT_MS;
@@ -299,98 +308,8 @@ export function createServerConnection(deps: ServerConnectionDeps): McpConnectio
         return deps.redactValue(await askServer(client, question, options));
       }),
   };
-
-  async function inTurn<T>(signal: AbortSignal | undefined, work: Work<T>): Promise<T> {
-    try {
-      const turn = slots.take(signal);
-      const free = turn instanceof Promise ? await turn : turn;
-      try {
-        const first = await attempt(signal, work);
-        if ("result" in first) return first.result;
-        if (first.lost !== "session") throw first.error;
-        const second = await attempt(signal, work);
-        if ("result" in second) return second.result;
-        throw second.error;
-      } finally {
-        free();
-      }
-    } catch (thrown) {
-      if (signal?.aborted !== true || isErgonError(thrown)) throw thrown;
-      if (isErgonError(signal.reason)) throw signal.reason;
-      const message = `The call to the server "${serverId}" was cancelled.`;
-      throw gateError("cancelled", message, { cause: thrown, details: { serverId } });
-    }
-  }
-
-  /**
-   * Waits a little for a server that is starting. The hub's turn is asked for last: calls that wait for one server are in
-   * nobody else's way.
-   */
-  async function attempt<T>(signal: AbortSignal | undefined, work: Work<T>): Promise<{ result: T } | CallFailure> {
-    if (state === "starting") await unlessAborted(tried.promise, signal);
-    connected();
-    const hubTurn = deps.hubSlots.take(signal);
-    const freeHub = hubTurn instanceof Promise ? await hubTurn : hubTurn;
-    try {
-      const to = connected();
-      try {
-        return { result: await to.calls.during(() => work(to)) };
-      } catch (thrown) {
-        if (signal?.aborted === true) throw thrown;
-        const failure = await callFailure(thrown, { serverId, redact: deps.redact, link: to });
-        if (failure.lost !== undefined) lose(to, failure.lost, failure.error);
-        return failure;
-      }
-    } finally {
-      freeHub();
-    }
-  }
-
-  async function send({ callTool, era: spoken }: ServerLink, request: Request): Promise<McpResult> {
-    const { name, args, timeoutMs, asking, onProgress } = request;
-    const { signal } = asking;
-    const params = { name, arguments: { ...args } };
-    const options: RequestOptions = {
-      timeout: timeoutMs ?? deps.timeoutMs ?? CALL_TIMEOUT_MS,
-      maxTotalTimeout: MAX_CALL_MS,
-      resetTimeoutOnProgress: true,
-      ...(signal === undefined ? {} : { signal }),
-      ...(onProgress === undefined
-        ? {}
-        : { onprogress: (progress) => onProgress(deps.redactValue(progressUpdate(progress))) }),
-    };
-    const bare = (given: RequestOptions) => callTool(params, given, inHeaders.has(name));
-    const call = sampling === undefined ? bare : (given: RequestOptions) => sampling.during(() => bare(given));
-    const result = await questions.during(asking, { era: spoken, options, call });
-    return deps.redactValue({ ...result, isError: result.isError === true });
-  }
 }
 
-type HeldLink = ServerLink & {
-  readonly calls: CallsUnderWay;
-  readonly lost: PromiseWithResolvers<LinkLoss>;
-};
+type LosableLink = HeldLink & { readonly lost: PromiseWithResolvers<LinkLoss> };
 type LinkLoss = { readonly loss: Loss; readonly reason: string };
 type ServiceEnd = { readonly reason: string; readonly lost?: Loss; readonly upMs: number };
-type Work<T> = (to: ServerLink) => Promise<T>;
-type Request = Omit<McpCall, "signal"> & { readonly asking: Asking };
-
-function progressUpdate({ progress, total, message }: Progress): { fraction?: number; message?: string } {
-  return {
-    ...(total === undefined || total <= 0 ? {} : { fraction: Math.min(1, Math.max(0, progress / total)) }),
-    ...(message === undefined ? {} : { message }),
-  };
-}
-
-async function unlessAborted(awaited: Promise<void>, signal: AbortSignal | undefined): Promise<void> {
-  if (signal === undefined) return awaited;
-  signal.throwIfAborted();
-  const { promise, reject } = Promise.withResolvers<never>();
-  const giveUp = (): void => reject(signal.reason);
-  signal.addEventListener("abort", giveUp, { once: true });
-  try {
-    await Promise.race([awaited, promise]);
-  } finally {
-    signal.removeEventListener("abort", giveUp);
-  }
-}

@@ -12,7 +12,7 @@ export type HealthDeps = {
   readonly limits: HealthLimits;
   readonly signal: AbortSignal;
   readonly onHeard: () => void;
-  readonly onMissed: (thrown: unknown) => void;
+  readonly onMissed: (thrown: unknown) => Promise<void>;
 };
 
 export type HealthWatch = {
@@ -51,9 +51,9 @@ export function watchHealth({ link, calls, limits, signal, onHeard, onMissed }: 
     onHeard();
   }
 
-  function miss(thrown: unknown): void {
+  async function miss(thrown: unknown): Promise<void> {
     missed += 1;
-    onMissed(thrown);
+    await onMissed(thrown);
     if (missed < limits.maxMissed) return;
     // It may be busy with what it has been sent, for as long as that may take; what it is sent from now on is no excuse.
     isExcused ??= calls.mark();
