@@ -131,6 +131,7 @@ describe("a connection to a server", () => {
       await vi.waitFor(() => expect(connection.report().state).toBe("degraded"), PATIENCE);
       expect((await calling).content[0]?.text).toBe(before);
       await vi.waitFor(() => expect(connection.report().state).toBe("ready"), PATIENCE);
+      expect(await whoami(connection)).toBe(before);
     });
 
     it("starts one anew that is silent without a call, or beyond the time limit of its calls", async () => {
