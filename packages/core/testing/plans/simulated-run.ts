@@ -240,7 +240,7 @@ export async function simulate(simulation: Simulation): Promise<SimulatedRun> {
       } else if (record === undefined || record.core.run === 0) {
         ask(start(engine, record));
       } else if (frames === null) {
-        return engine.readSession({ owner: OWNER, sessionId });
+        return wholeSession(engine, sessionId);
       } else {
         const waits = placedWaits(indexed, frames).filter(({ wait }) => wait.kind !== "time");
         const wait = waits[choice.below(Math.max(1, waits.length))];
@@ -382,4 +382,15 @@ function quiet(): Promise<void> {
   return new Promise((resolve) => {
     setImmediate(resolve);
   });
+}
+
+/** With all of its history, however many pages that has. */
+async function wholeSession(engine: EmbeddedEngine, sessionId: string): Promise<SessionView> {
+  let { nextCursor, ...view } = await engine.readSession({ owner: OWNER, sessionId });
+  while (nextCursor !== undefined) {
+    const older = await engine.readSession({ owner: OWNER, sessionId, historyCursor: nextCursor });
+    view = { ...view, history: [...older.history, ...view.history] };
+    ({ nextCursor } = older);
+  }
+  return view;
 }
