@@ -5,14 +5,16 @@
  *
  * O1  Under one name a call is sent once. When the answer finds it open no longer, its outcome is unknown.
  * O2  While a person is asked, the server's time limit stands still; what bounds the whole call does not.
- * O3  An open call takes no turn from others. What it comes to while nobody looks is kept for whoever asks next.
+ * O3  An open call keeps its turn; so few of a server may be open that others get theirs. What it comes to while nobody
+ *     looks is kept for whoever asks next.
  */
 import { createHash } from "node:crypto";
 import type { RequestOptions } from "@modelcontextprotocol/client";
 import { gateError, type GivenAnswer, type Json, type McpResult, type Question } from "@ergon/core";
+import { SERVER_SLOTS } from "./call-slots.ts";
 
-/** Of one server, those included whose outcome nobody has asked for yet. */
-export const MAX_OPEN_CALLS = 16;
+/** Of one server, those included whose outcome nobody has asked for yet: a quarter of its turns. */
+export const MAX_OPEN_CALLS = SERVER_SLOTS.concurrency / 4;
 /** From the first question on; the connection bounds the call itself. */
 export const MAX_KEPT_MS = 3_600_000;
 
