@@ -16,8 +16,8 @@ export type RemoteRequest = {
 /** Asks the owner of the data folder. Throws what it refuses as if it had been thrown here, or `owner_gone`. */
 export async function callRemote(target: RemoteTarget, request: RemoteRequest): Promise<Response> {
   const { method = "GET", owner, headers, body, signal } = request;
-  const response = await guarded(signal, () =>
-    // A command lasts for as long as the work that the owner does for it.
+  // A command lasts for as long as the work that the owner does for it.
+  const ask = (): Promise<Response> =>
     patientFetch(addressOf(target, request), {
       method,
       headers: {
@@ -28,10 +28,20 @@ export async function callRemote(target: RemoteTarget, request: RemoteRequest): 
       },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       signal,
-    }),
-  );
+    });
+  const response = await guarded(signal, () => (method === "GET" ? readTwice(ask) : ask()));
   if (response.ok) return response;
   throw await refusalOf(response);
+}
+
+/** What only reads is asked for again when its connection breaks: an owner that is gone refuses it then. */
+async function readTwice(ask: () => Promise<Response>): Promise<Response> {
+  try {
+    return await ask();
+  } catch (thrown) {
+    if (codeOf(thrown) !== "ECONNRESET") throw thrown;
+    return ask();
+  }
 }
 
 export async function readJson(response: Response, signal?: AbortSignal): Promise<unknown> {
@@ -92,5 +102,9 @@ function errorOf({ code, detail, retryable = false, issues, details, requestId }
 }
 
 function wasRefused(thrown: unknown): boolean {
-  return thrown instanceof Error && "code" in thrown && (thrown.code === "ECONNREFUSED" || thrown.code === "ENOENT");
+  return ["ECONNREFUSED", "ENOENT"].includes(codeOf(thrown));
+}
+
+function codeOf(thrown: unknown): string {
+  return thrown instanceof Error && "code" in thrown ? String(thrown.code) : "";
 }
