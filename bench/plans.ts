@@ -30,7 +30,13 @@ const CONTENDERS: readonly Named[] = [
     name: "LangGraph.js 1.4.18 + SqliteSaver 1.0.4",
     isPeer: true,
     file: "langgraph",
-    packages: ["@langchain/langgraph@1.4.18", "@langchain/langgraph-checkpoint-sqlite@1.0.4", "@langchain/core@1.2.13"],
+    packages: [
+      "@langchain/langgraph@1.4.18",
+      "@langchain/langgraph-checkpoint-sqlite@1.0.4",
+      "@langchain/core@1.2.13",
+      // Its newest needs what is not there for everybody yet, and npm looks for that for ever.
+      "@langchain/langgraph-sdk@1.12.0",
+    ],
     machineNode: true,
   },
   {

@@ -26,6 +26,7 @@ export type ChildOptions = {
 const HERE = import.meta.dirname;
 const PEERS = join(HERE, "..", ".peers");
 const START_LIMIT_MS = 60_000;
+const INSTALL_LIMIT_MS = 300_000;
 /** A package that compiles itself says a lot. */
 const MAX_INSTALL_OUTPUT = 64 * 1024 * 1024;
 
@@ -110,6 +111,7 @@ function install(file: string, packages: readonly string[], machineNode: boolean
       env: { ...process.env, PATH: path },
       stdio: "pipe",
       maxBuffer: MAX_INSTALL_OUTPUT,
+      timeout: INSTALL_LIMIT_MS,
     });
     writeFileSync(mark, wanted);
   }
