@@ -58,13 +58,7 @@ describe("a command beside the process that owns the folder", () => {
     folder.write({
       "mine/x.tool.ts": `export const definition = { id: "mine::x", description: "X.", parameters: { type: "object" } };
 export const implementation = () => 1;`,
-      "mine/x.plan.json": JSON.stringify({
-        planId: "x",
-        description: "X.",
-        parameters: { type: "object" },
-        startStepId: "a",
-        steps: [{ id: "a", type: "tool_call", toolId: "mine::x" }],
-      }),
+      "mine/x.plan.json": planOf("x", "mine::x"),
     });
     for (const words of [
       ["tools", "call", "mine::x"],
@@ -263,13 +257,7 @@ describe("a tool that ends the process that it runs in", () => {
     folder.write({
       "rude/exit.tool.ts": `export const definition = { id: "rude::exit", description: "Exits.", parameters: { type: "object" } };
 export const implementation = () => process.exit(7);`,
-      "rude/exit.plan.json": JSON.stringify({
-        planId: "exit",
-        description: "Exits.",
-        parameters: { type: "object" },
-        startStepId: "a",
-        steps: [{ id: "a", type: "tool_call", toolId: "rude::exit" }],
-      }),
+      "rude/exit.plan.json": planOf("exit", "rude::exit"),
     });
     const rude = ["--capabilities", join(folder.path, "rude")];
     const first = await run("run", "exit", ...rude);
@@ -364,6 +352,12 @@ async function serve(): Promise<ServedFolder> {
 
 function chain(name?: string): string {
   return JSON.stringify({ ms: 0, labels: LABELS.map((label) => (name === undefined ? label : `${name} ${label}`)) });
+}
+
+/** A plan of one call. */
+function planOf(planId: string, toolId: string): string {
+  const steps = [{ id: "a", type: "tool_call", toolId }];
+  return JSON.stringify({ planId, description: planId, parameters: { type: "object" }, startStepId: "a", steps });
 }
 
 /** The owner sends nobody to itself any more. */
