@@ -67,6 +67,14 @@ describe("a server that asks a person during a step", { timeout: 120_000 }, () =
     expect(charged()).toBe(1);
   });
 
+  it("may ask in several sessions at once, and nobody's question is declined for another's", async () => {
+    served = await serveFolder(join(folder.path, "data"), at());
+    for (const file of ["again.plan.json", "charge.plan.json", "charge.plan.json", "again.plan.json"]) {
+      const { code, err } = await run(file);
+      expect({ file, code }, err).toEqual({ file, code: 3 });
+    }
+  });
+
   it("leaves such a call with an unknown outcome when the process has ended; a person's retry has the answer", async () => {
     const paused = await run("charge.plan.json");
     expect(paused.code, paused.err).toBe(3);

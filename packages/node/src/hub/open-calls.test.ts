@@ -11,7 +11,7 @@ import {
 } from "@ergon/core";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { createMcpConnector } from "./connector.ts";
-import { createOpenCalls, MAX_KEPT_MS, MAX_OPEN_CALLS } from "./open-calls.ts";
+import { createOpenCalls, MAX_KEPT_MS, MAX_OPEN_CALLS, MAX_UNHEARD_OUTCOMES } from "./open-calls.ts";
 import { createQuestions } from "./questions.ts";
 
 vi.setConfig({ testTimeout: 60_000 });
@@ -153,7 +153,38 @@ describe("open calls", () => {
     expect(said?.text).toMatch(/^(accept,){8}decline\n\n\[.*more than a call may ask/);
   });
 
-  it(`are ${String(MAX_OPEN_CALLS)} at most, and the oldest that is over makes room`, async () => {
+  it(`that have ended are kept until somebody asks, ${String(MAX_UNHEARD_OUTCOMES)} of them, and a name is used once`, async () => {
+    const calls = createOpenCalls({
+      serverId: "s",
+      inputRequired: ({ key }) => Object.assign(new Error("?"), { key }),
+    });
+    const never = new AbortController().signal;
+    const keys: string[] = [];
+    for (let at = 0; at <= MAX_UNHEARD_OUTCOMES; at += 1) {
+      let end = (): void => undefined;
+      const name = `call ${String(at)}`;
+      const asked = await calls
+        .begin(name, undefined, async (open) => {
+          await Promise.race([
+            open.ask({ key: "k", message: "?" }, never),
+            new Promise<void>((resolve) => (end = resolve)),
+          ]);
+          return { content: [], structuredContent: { at }, isError: false };
+        })
+        .catch((thrown: { key: string }) => thrown.key);
+      keys.push(asked as string);
+      await expect(calls.begin(name, undefined, () => Promise.reject(new Error("sent twice")))).rejects.toMatchObject({
+        code: "outcome_unknown",
+      });
+      end();
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    const heard = (at: number) => calls.goOn(`call ${String(at)}`, undefined, [{ key: keys[at] ?? "", input: 1 }]);
+    await expect(heard(0)).rejects.toMatchObject({ code: "outcome_unknown" });
+    for (const at of [1, MAX_UNHEARD_OUTCOMES]) expect(await heard(at)).toMatchObject({ structuredContent: { at } });
+  });
+
+  it(`are ${String(MAX_OPEN_CALLS)} at most, and one that is over makes room`, async () => {
     const calls = createOpenCalls({
       serverId: "s",
       inputRequired: ({ key }) => Object.assign(new Error("?"), { key }),

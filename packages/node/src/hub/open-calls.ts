@@ -13,8 +13,10 @@ import type { RequestOptions } from "@modelcontextprotocol/client";
 import { gateError, type GivenAnswer, type Json, type McpResult, type Question } from "@ergon/core";
 import { SERVER_SLOTS } from "./call-slots.ts";
 
-/** Of one server, those included whose outcome nobody has asked for yet: a quarter of its turns. */
+/** Of one server, that have not ended: a quarter of its turns. */
 export const MAX_OPEN_CALLS = SERVER_SLOTS.concurrency / 4;
+/** Outcomes that nobody has asked for yet, of one server; the oldest makes room. */
+export const MAX_UNHEARD_OUTCOMES = 64;
 /** From the first question on; the connection bounds the call itself. */
 export const MAX_KEPT_MS = 3_600_000;
 
@@ -23,6 +25,8 @@ export type OpenCall = {
   readonly signal: AbortSignal;
   /** Whether one more question can be kept open. */
   readonly hasRoom: () => boolean;
+  /** Whether it waits for an answer. */
+  readonly isWaiting: () => boolean;
   /** How many questions it has asked so far. */
   readonly asked: () => number;
   readonly ask: (question: Question, withdrawn: AbortSignal) => Promise<Json>;
@@ -51,6 +55,7 @@ type Kept = {
   asked: PromiseWithResolvers<void>;
   ended: Promise<McpResult>;
   isOver: boolean;
+  timer?: NodeJS.Timeout;
 };
 
 export function createOpenCalls(parts: {
@@ -61,6 +66,7 @@ export function createOpenCalls(parts: {
 
   return {
     begin: (name, signal, make) => {
+      if (open.has(name)) return Promise.reject(lost(parts.serverId));
       const { kept, call } = opened(name, () => open.has(name) || hasRoom());
       kept.ended = make(call).finally(() => (kept.isOver = true));
       kept.ended.catch(() => undefined);
@@ -77,9 +83,12 @@ export function createOpenCalls(parts: {
   };
 
   function hasRoom(): boolean {
-    if (open.size < MAX_OPEN_CALLS) return true;
-    const done = [...open].find(([, { isOver }]) => isOver);
-    return done !== undefined && open.delete(done[0]);
+    return [...open.values()].filter(({ isOver }) => !isOver).length < MAX_OPEN_CALLS;
+  }
+
+  function forget(name: string): void {
+    clearTimeout(open.get(name)?.timer);
+    open.delete(name);
   }
 
   /** Until the call has ended or asks the next question. */
@@ -92,10 +101,10 @@ export function createOpenCalls(parts: {
       kept.asked = Promise.withResolvers();
       const question = kept.isOver ? undefined : kept.unheard.shift();
       if (question !== undefined) throw keep(name, kept, question);
-      open.delete(name);
+      forget(name);
       return await kept.ended;
     } catch (thrown) {
-      if (kept.isOver) open.delete(name);
+      if (kept.isOver) forget(name);
       throw thrown;
     } finally {
       signal?.removeEventListener("abort", stop);
@@ -104,9 +113,10 @@ export function createOpenCalls(parts: {
 
   function keep(name: string, kept: Kept, question: Question): Error {
     if (!open.has(name)) {
+      const [oldest, ...more] = [...open].filter(([, { isOver }]) => isOver);
+      if (oldest !== undefined && more.length + 1 >= MAX_UNHEARD_OUTCOMES) forget(oldest[0]);
       open.set(name, kept);
-      const forget = (): void => void (open.get(name) === kept && open.delete(name));
-      setTimeout(forget, MAX_KEPT_MS).unref();
+      kept.timer = setTimeout(() => forget(name), MAX_KEPT_MS).unref();
     }
     const until = "It waits in the middle of its work, for an hour at most and as long as Ergon runs";
     return parts.inputRequired(question, ` (${until}; after that the outcome of this call is unknown.)`);
@@ -129,6 +139,7 @@ function opened(name: string, hasRoom: () => boolean): { readonly kept: Kept; re
   const call: OpenCall = {
     signal: kept.stopping.signal,
     hasRoom,
+    isWaiting: () => kept.answer.size > 0,
     asked: () => count,
     ask: ({ key: content, ...question }, withdrawn) =>
       new Promise((resolve, reject) => {

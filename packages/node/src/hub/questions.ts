@@ -122,13 +122,17 @@ export function createQuestions({ serverId, note, present }: QuestionsDeps): Que
     },
   };
 
-  /** Over pipes the question does not say which call it belongs to. */
+  /** Over pipes the question does not say which call it belongs to; one that waits for an answer has asked already. */
   function callOf(): Asking | undefined {
-    const [only, another] = underWay;
-    const found = current.getStore() ?? (another === undefined ? only : undefined);
-    if (found === undefined)
-      note("It asked something while several calls were under way; the question was declined.\n");
-    return found;
+    const stored = current.getStore();
+    if (stored !== undefined) return stored;
+    const calls = [...underWay];
+    const busy = calls.filter(({ open }) => open?.isWaiting() !== true);
+    const [only, another] = busy.length > 0 ? busy : calls;
+    if (only !== undefined && another === undefined) return only;
+    for (const asking of busy) declined(asking, "something while several of its calls were under way");
+    if (busy.length === 0) declined(undefined, "something that belongs to no call");
+    return undefined;
   }
 
   function questionOf(request: ElicitRequest["params"], asking: Asking | undefined): Question | undefined {
