@@ -217,6 +217,12 @@ describe("the file on disk", () => {
     expect((await file.read()).servers).toHaveLength(1);
   });
 
+  it("cannot be read when it was cut off to nothing, and allows nothing then", async () => {
+    await writeFile(path, "");
+    const { isUnreadable, settings } = await openServersFile(path).read();
+    expect({ isUnreadable, settings }).toMatchObject({ isUnreadable: true, settings: { toolApprovalRequired: true } });
+  });
+
   it("keeps its mode and its link when it is changed", async () => {
     const real = join(folder, "real.json");
     await writeFile(real, FILE);

@@ -28,11 +28,12 @@ export function openServersFile(path: string, origin: FileOrigin = {}): WatchedS
   let known: string | undefined;
   let turns: Promise<void> = Promise.resolve();
 
-  async function readText(): Promise<string> {
+  /** Undefined when there is no file; one that is empty was cut off. */
+  async function readText(): Promise<string | undefined> {
     try {
       return await readFile(path, "utf8");
     } catch (thrown) {
-      if (isAbsent(thrown)) return "";
+      if (isAbsent(thrown)) return undefined;
       throw hubError("server_config_invalid", `${path} cannot be read: ${toErgonError(thrown, "").message}`, {
         cause: thrown,
       });
@@ -44,8 +45,8 @@ export function openServersFile(path: string, origin: FileOrigin = {}): WatchedS
     return fileOf(known);
   }
 
-  function fileOf(text: string): ServersFile {
-    return text === "" ? { servers: [], settings: {}, problems: [] } : readServers(text, origin);
+  function fileOf(text: string | undefined): ServersFile {
+    return text === undefined ? { servers: [], settings: {}, problems: [] } : readServers(text, origin);
   }
 
   /** One after the other: who looks at the file sees it before a change or after it. */
@@ -58,10 +59,10 @@ export function openServersFile(path: string, origin: FileOrigin = {}): WatchedS
   return {
     path,
     read,
-    tried: async (edit) => readServers(edit(await readText()), origin),
+    tried: async (edit) => readServers(edit((await readText()) ?? ""), origin),
     change: (edit) =>
       inTurn(async () => {
-        const text = edit(await readText());
+        const text = edit((await readText()) ?? "");
         known = text;
         await replaceFile(path, text);
       }),
