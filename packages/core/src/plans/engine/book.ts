@@ -201,7 +201,9 @@ function bookCorrection(correction: Correction, draft: Draft): void {
 /** Closes the rows of calls that a cancel leaves behind: what had been sent and could not be taken back is unknown. */
 export function bookCancel(state: RunState, draft: Draft): void {
   for (const { frame, ord } of openVisits(state.cursor)) {
-    const unsettled = frame.state.kind === "error" && frame.state.error.code === "outcome_unknown";
+    const asking = frame.state.kind === "human" && frame.state.asked !== undefined;
+    // A call whose server asks may have done some of its work before.
+    const unsettled = asking || (frame.state.kind === "error" && frame.state.error.code === "outcome_unknown");
     if (frame.state.kind !== "call" && frame.state.kind !== "backoff" && !unsettled) continue;
     const unknown =
       unsettled || (frame.state.kind === "call" && (state.allowed.get(ord)?.effects ?? "once") === "once");

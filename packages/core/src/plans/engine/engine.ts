@@ -17,7 +17,7 @@ import { isSettled, type OpenWait, type SessionCore } from "../../schema/session
 import { offload } from "../../tools/offload.ts";
 import type { Cursor } from "../frames.ts";
 import { stepOf } from "../interpreter.ts";
-import type { Completion } from "../transition.ts";
+import type { Completion, Decision } from "../transition.ts";
 import { createSettleApproval, type SettleApproval } from "./approval-answers.ts";
 import { createBlobCache } from "./blob-cache.ts";
 import { createCheckedPlans } from "./checked-plans.ts";
@@ -204,8 +204,9 @@ export function createEngine(given: EngineDeps & { readonly plans: PlanLookup })
 
   async function keepAnswer(session: SessionRef, answer: Completion): Promise<Completion> {
     if (answer.kind === "answered") return { ...answer, input: await keep(session, answer.input) };
-    if (answer.kind !== "decided" || answer.decision.action !== "happened") return answer;
-    return { ...answer, decision: { action: "happened", output: await keep(session, answer.decision.output) } };
+    const output = answer.kind === "decided" && "output" in answer.decision ? answer.decision.output : undefined;
+    if (answer.kind !== "decided" || output === undefined) return answer;
+    return { ...answer, decision: { ...answer.decision, output: await keep(session, output) } as Decision };
   }
 
   /** A large answer is kept as a blob, like any large value. */

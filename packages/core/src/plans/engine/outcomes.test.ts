@@ -82,6 +82,14 @@ describe("a call whose outcome is unknown", () => {
     await engine.close();
   });
 
+  it("keeps what happened as a blob where it is large, also at the end of the run", async () => {
+    const engine = await interrupted();
+    await engine.resume({ owner, sessionId: "s", input: { action: "abort", happened: "x".repeat(70_000) } });
+    const { history } = await engine.readSession({ owner, sessionId: "s" });
+    expect(history).toMatchObject([{ result: { output: { $blob: expect.any(String) as string } } }]);
+    await engine.close();
+  });
+
   it.each([{ action: "retry" }, { arguments: { n: 1 } }])("that happened is not done again: %j", async (more) => {
     const engine = await interrupted();
     const answer = engine.resume({ owner, sessionId: "s", input: { happened: 1, ...more } });

@@ -36,6 +36,14 @@ describe.each(["pure", "read", "once"] as const)("a tool of effects %s that has 
     expect(new Set(seen.map(({ key }) => key)).size).toBe(1);
   });
 
+  it("is in the history of a session that is cancelled meanwhile, as something that may have begun", async () => {
+    add(effects, asksFor(name));
+    await begun();
+    expect((await world.engine.cancel(at)).status).toBe("cancelled");
+    const { history } = await world.engine.readSession(at);
+    expect(history).toMatchObject([{ result: { error: { code: "outcome_unknown" } } }]);
+  });
+
   it("waits through a restart", async () => {
     add(effects, asksFor(name));
     await begun();
