@@ -25,8 +25,11 @@ import {
 import { own } from "./own-folder.ts";
 import type { Entrance, Workplace, WorkplaceParts } from "./workplace.ts";
 
-/** An owner that starts says within this time where it listens; one that ends is gone by then. */
-const LISTENING_MS = 20_000;
+/**
+ * An owner that starts says within this time where it listens; one that ends is gone by then, unless it waits for a call
+ * that may not be repeated, and such a call has a minute by default.
+ */
+const LISTENING_MS = 75_000;
 const LISTENING_POLL_MS = 50;
 export async function enterWorkplace(parts: WorkplaceParts, entrance: Entrance): Promise<Workplace> {
   const deadline = Date.now() + (parts.patienceMs ?? LISTENING_MS);

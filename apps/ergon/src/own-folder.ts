@@ -115,10 +115,10 @@ export async function own(parts: WorkplaceParts, data: OwnedData, entrance: Entr
       await supervisor.stop({ graceMs: DRAIN_MS });
       // Before others are told that we go: what they take over then is not taken a step further here.
       engine.drain();
-      if (entrance.stays !== true) await unhurried(engine.onceDone(), parts);
       await data.retire().catch((thrown: unknown) => {
         logger.warn({ error: toErgonError(thrown, "store_unavailable").toJSON() }, "server.json could not be changed.");
       });
+      if (entrance.stays !== true) await unhurried(engine.onceDone(), parts);
       await server?.close({ graceMs: DRAIN_MS });
       await mind.stop();
       await subAgent.close();
