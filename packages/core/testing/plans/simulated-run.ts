@@ -169,7 +169,7 @@ export async function simulate(simulation: Simulation): Promise<SimulatedRun> {
     let dead = false;
     if (simulation.crashes === "power") store = await disk.restart();
     const fateOf = (commit: Commit): Fate => {
-      if ((commit.journal ?? []).filter(({ kind }) => kind === "finish").length > 1) gathered++;
+      if ((commit.journal ?? []).filter(({ kind }) => kind !== "start").length > 1) gathered++;
       if (simulation.crashes === "none" || simulation.crashes === "drain") return "written";
       if (commit.session === undefined) return "written";
       if (simulation.crashes === "power" && choice.below(COMMITS_PER_POWER_LOSS + 2 * crashes) > 0) return "written";

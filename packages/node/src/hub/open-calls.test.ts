@@ -171,7 +171,7 @@ describe("open calls", () => {
           ]);
           return { content: [], structuredContent: { at }, isError: false };
         })
-        .catch((thrown: { key: string }) => thrown.key);
+        .catch((thrown: unknown) => (thrown as { key: string }).key);
       keys.push(asked as string);
       await expect(calls.begin(name, undefined, () => Promise.reject(new Error("sent twice")))).rejects.toMatchObject({
         code: "outcome_unknown",
