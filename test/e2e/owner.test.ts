@@ -278,14 +278,9 @@ export const implementation = () => process.exit(7);`,
 
 describe("a command that owns the folder and has done its work", () => {
   it("waits for a call that another command began through it and that may not be repeated", async () => {
-    const asked = await run("run", "letter", "--input", `{"ms": 0}`);
-    hold(log, "before short");
-    const short = begin("run", "chain", "--input", `{"ms": 0, "labels": ["short"]}`);
-    await until("it owns the folder", () => attempts("short").length > 0);
-    hold(log, "after hello");
-    const sending = begin("resume", sessionIn(asked.out), "--input", `"hello"`, "--json");
-    await until("the letter is on its way", () => readSent(log).length > 0);
-    release(log, "before short");
+    const { short, sending } = await lingering("--json");
+    await leaving();
+    const newcomer = begin("run", "chain", "--input", chain("new"), "--json");
     const isOver = await Promise.race([short.ended.then(() => true), sleep(LONGER_THAN_IT_DRAINS_MS)]);
     expect(isOver).toBe(undefined);
     release(log, "after hello");
@@ -295,17 +290,16 @@ describe("a command that owns the folder and has done its work", () => {
     expect(second, second.err).toMatchObject({ code: 0 });
     expect(JSON.parse(second.out)).toMatchObject({ finalResponse: "Sent: hello" });
     expect(attempts("hello")).toMatchObject([{ pid: short.pid }]);
+    const third = await newcomer.ended;
+    expect(third, third.err).toMatchObject({ code: 0 });
+    expect(
+      attempts("new one").map(({ pid }) => pid),
+      "one that only waits takes no new work",
+    ).not.toContain(short.pid);
   });
 
   it("leaves that call to a person when it is told to go", async () => {
-    const asked = await run("run", "letter", "--input", `{"ms": 0}`);
-    hold(log, "before short");
-    const short = begin("run", "chain", "--input", `{"ms": 0, "labels": ["short"]}`);
-    await until("it owns the folder", () => attempts("short").length > 0);
-    hold(log, "after hello");
-    const sending = begin("resume", sessionIn(asked.out), "--input", `"hello"`);
-    await until("the letter is on its way", () => readSent(log).length > 0);
-    release(log, "before short");
+    const { short, sending } = await lingering();
     await sleep(TOLD_AFTER_MS);
     short.child.kill("SIGINT");
     expect((await short.ended).code).toBe(130);
@@ -352,6 +346,19 @@ async function serve(): Promise<ServedFolder> {
 
 function chain(name?: string): string {
   return JSON.stringify({ ms: 0, labels: LABELS.map((label) => (name === undefined ? label : `${name} ${label}`)) });
+}
+
+/** A command that has done its work, and another whose call through it may not be repeated and is under way. */
+async function lingering(...flags: readonly string[]) {
+  const asked = await run("run", "letter", "--input", `{"ms": 0}`);
+  hold(log, "before short");
+  const short = begin("run", "chain", "--input", `{"ms": 0, "labels": ["short"]}`);
+  await until("it owns the folder", () => attempts("short").length > 0);
+  hold(log, "after hello");
+  const sending = begin("resume", sessionIn(asked.out), "--input", `"hello"`, ...flags);
+  await until("the letter is on its way", () => readSent(log).length > 0);
+  release(log, "before short");
+  return { short, sending };
 }
 
 /** A plan of one call. */
