@@ -115,7 +115,7 @@ describe("doctor", () => {
 
   it("knows the data folder's schema and its owner, and leaves it alone", async () => {
     await ergon(["tools", "call", "demo::add", "--args", `{"a": 1, "b": 2}`], { cwd: folder.path });
-    expect((await examine()).diagnosis.data).toMatchObject({ state: "free", schemaVersion: 1 });
+    expect((await examine()).diagnosis.data).toMatchObject({ state: "free", schemaVersion: 2 });
     const claim = await claimFolder(join(folder.path, ".ergon"), { url: "http://127.0.0.1:1" });
     const { diagnosis, code } = await examine();
     if (claim.kind === "owner") await claim.release();

@@ -38,6 +38,8 @@ type OpenedState = ReturnType<typeof openSqliteStateStore>;
 export type DataOptions = {
   readonly values: SettingValues;
   readonly logger: Logger;
+  /** What folds on a thread of its own. */
+  readonly foldModule: string;
   /** For `memory:`: kept until the process ends. */
   readonly memoryState: () => Omit<OpenedState, "verify">;
   /** Made for whoever owns the folder, and closed with it. */
@@ -64,14 +66,20 @@ export type OpenedData =
   | { readonly kind: "owned"; readonly owner: OwnedFolder };
 
 /** Becomes the owner of the data folder and opens what is kept there, unless another process owns it. */
-export async function openData({ values, logger, memoryState, ...parts }: DataOptions): Promise<OpenedData> {
+export async function openData({
+  values,
+  logger,
+  foldModule,
+  memoryState,
+  ...parts
+}: DataOptions): Promise<OpenedData> {
   const { data } = values;
   const claim = await claimFolder(data);
   if (claim.kind === "owned") return { kind: "owned", owner: claim };
   try {
     const blobs = openFileBlobStore({ folder: join(data, "blobs") });
     const path = join(data, DATABASE_NAME);
-    const state = values.store === "memory:" ? memoryState() : openSqliteStateStore({ path, logger });
+    const state = values.store === "memory:" ? memoryState() : openSqliteStateStore({ path, foldModule, logger });
     const loops = openLoops(values);
     const approvals = openApprovals(values);
     const supabase = parts.supabase();

@@ -262,7 +262,8 @@ export {
   sessionCursor,
   writeScopeCursor,
 } from "./memory/store-refusals.ts";
-export { journalRow, newsOf, storedEvent } from "./memory/stored-rows.ts";
+export { journalRow, readEvents } from "./memory/row-text.ts";
+export { newsOf, storedEvent } from "./memory/stored-rows.ts";
 export { type CostModel, createCostModel, type PricedTool } from "./energy/cost-model.ts";
 export { createEnergyLedger, type EnergyLedger, MAX_PENDING_ROWS } from "./energy/ledger.ts";
 export {
@@ -339,6 +340,7 @@ export { createRefinementLoops, type LoopDecided, type RefinementLoopsDeps } fro
 export { checkLoopId } from "./refinement/loop-arguments.ts";
 export { isStagnant } from "./refinement/stagnation.ts";
 export { createDryRun, type DryRun } from "./plans/dry-run/dry-run.ts";
+export { acknowledging } from "./plans/engine/acknowledging.ts";
 export { createEngine, type EmbeddedEngine, MAX_ACTIVE_RUNS } from "./plans/engine/engine.ts";
 export type { Corrections, FailedCall, Failure } from "./plans/engine/corrections.ts";
 export type { EngineDeps, PlanLookup, StartRun, ToolSource } from "./plans/engine/engine-deps.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Commit } from "../ports/state-store.ts";
 import { createCommitQueue, MAX_BATCH_CHARS, MAX_BATCH_COMMITS, MAX_QUEUED_CHARS } from "./commit-queue.ts";
-import type { CommitRows } from "./commit-rows.ts";
+import { type CommitRows, commitRows } from "./commit-rows.ts";
 import { refuse } from "./store-refusals.ts";
 import { newsOf } from "./stored-rows.ts";
 
@@ -132,8 +132,12 @@ function named(name: string): Commit {
   return { sessionId: "", owner: "ada", cursor: { name, seq: 1 } };
 }
 
+/** A commit that comes to exactly so many characters. */
 function sized(chars: number): Commit {
-  const event = { type: "tools-changed", at: "", data: { text: "" } } as const;
-  const text = "x".repeat(chars - JSON.stringify([event]).length);
-  return { sessionId: "", owner: "ada", events: [{ ...event, data: { text } }] };
+  const saying = (text: string): Commit => ({
+    sessionId: "",
+    owner: "ada",
+    events: [{ type: "tools-changed", at: "", data: { text } }],
+  });
+  return saying("x".repeat(chars - commitRows(saying("")).chars));
 }

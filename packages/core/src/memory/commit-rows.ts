@@ -3,6 +3,7 @@ import type { EnergyRow } from "../schema/energy.ts";
 import type { EventType, NewEvent } from "../schema/event.ts";
 import type { SessionStatus } from "../schema/session.ts";
 import { checkCount, checkKey, checkNumber, invalid, type Measured, write } from "./commit-checks.ts";
+import { energyOf, eventsOf, intentOf, outcomeOf } from "./row-text.ts";
 
 /** One commit writes at most this many rows. */
 export const MAX_COMMIT_ROWS = 50_000;
@@ -43,14 +44,14 @@ export type ContextText = {
   readonly ord: string | null;
   readonly value: string | null;
 };
-/** One write of the journal, as the JSON that a row keeps: what was asked, and what came of it. */
+/** One write of the journal, as the JSON that a row keeps (`row-text.ts`): what was asked, and what came of it. */
 export type JournalText = {
   readonly ord: string;
   readonly stepId: string | null;
   readonly intent: string | undefined;
   readonly outcome: string | undefined;
 };
-/** Events as one JSON array of type, time and data each, with their types. */
+/** Events as one JSON array, with their types. */
 export type EventsText = { readonly types: readonly EventType[]; readonly text: string };
 /** Ledger rows as one JSON array, with their number and sum. */
 export type EnergyText = { readonly rows: number; readonly units: number; readonly text: string };
@@ -175,25 +176,21 @@ function journalText(commit: Commit, row: JournalWrite, text: Measured): Journal
   };
 }
 
-/** The fields of a journal row that are there from its start, under the names that the row has. */
 function intentText(commit: Commit, row: Exclude<JournalWrite, { kind: "finish" }>, text: Measured): string {
-  const { scope, stepId, toolId, effects, key, argsHash, request } = row;
-  checkKey(commit, "scope", scope);
-  checkKey(commit, "tool id", toolId);
-  checkKey(commit, "idempotency key", key);
-  checkKey(commit, "args hash", argsHash);
-  const startedAt = checkKey(commit, "time", row.at);
-  if (request === undefined) throw invalid(commit, "has a request that is not JSON");
-  return write(commit, "request", { scope, stepId, toolId, effects, key, argsHash, request, startedAt }, text);
+  checkKey(commit, "scope", row.scope);
+  checkKey(commit, "tool id", row.toolId);
+  checkKey(commit, "idempotency key", row.key);
+  checkKey(commit, "args hash", row.argsHash);
+  checkKey(commit, "time", row.at);
+  if (row.request === undefined) throw invalid(commit, "has a request that is not JSON");
+  return write(commit, "request", intentOf(commit.sessionId, row), text);
 }
 
-/** Those that its end brings. */
 function outcomeText(commit: Commit, row: Exclude<JournalWrite, { kind: "start" }>, text: Measured): string {
-  const { state, result } = row;
-  const finishedAt = checkKey(commit, "time", row.kind === "whole" ? row.finishedAt : row.at);
-  const energyUnits = checkNumber(commit, "energy units", row.energyUnits);
-  if (result === undefined) throw invalid(commit, "has a result that is not JSON");
-  return write(commit, "result", { state, result, finishedAt, energyUnits }, text);
+  checkKey(commit, "time", row.kind === "whole" ? row.finishedAt : row.at);
+  checkNumber(commit, "energy units", row.energyUnits);
+  if (row.result === undefined) throw invalid(commit, "has a result that is not JSON");
+  return write(commit, "result", outcomeOf(row), text);
 }
 
 function eventsText(commit: Commit, events: readonly NewEvent[], text: Measured): EventsText {
@@ -201,7 +198,7 @@ function eventsText(commit: Commit, events: readonly NewEvent[], text: Measured)
     checkKey(commit, "time", at);
     if (data === undefined) throw invalid(commit, "has an event that is not JSON");
   }
-  return { types: events.map(({ type }) => type), text: write(commit, "event", events, text) };
+  return { types: events.map(({ type }) => type), text: write(commit, "event", eventsOf(events), text) };
 }
 
 function energyText(commit: Commit, rows: readonly EnergyRow[], text: Measured): EnergyText {
@@ -212,7 +209,11 @@ function energyText(commit: Commit, rows: readonly EnergyRow[], text: Measured):
     if (row.toolId !== undefined) checkKey(commit, "tool id", row.toolId);
     if (row.reference !== undefined) checkKey(commit, "reference", row.reference);
   }
-  return { rows: rows.length, units, text: write(commit, "energy row", rows, text) };
+  return {
+    rows: rows.length,
+    units,
+    text: write(commit, "energy row", energyOf(commit.sessionId, rows, commit.journal ?? []), text),
+  };
 }
 
 function sizeOf(rows: readonly unknown[] | undefined): number {

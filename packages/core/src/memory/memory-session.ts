@@ -3,8 +3,8 @@ import type { Json } from "../schema/json.ts";
 import type { SessionCore } from "../schema/session.ts";
 import type { CommitRows, ContextText, JournalText, SessionRow } from "./commit-rows.ts";
 import { afterPrefix } from "./byte-order.ts";
+import { journalRow } from "./row-text.ts";
 import { createSortedMap, type SortedMap } from "./sorted-map.ts";
-import { journalRow } from "./stored-rows.ts";
 import { checkWhole, pageLimit, refuse } from "./store-refusals.ts";
 
 /** One session of the memory store. Values are kept as text, so that no reader shares an object with another. */
@@ -99,7 +99,8 @@ export function readJournal(session: MemorySession, query: JournalQuery): Journa
       continue;
     }
     if (found.length >= limit) break;
-    found.push(journalRow(ord, entry.intent, entry.outcome));
+    const { stepId, intent, outcome } = entry;
+    found.push(journalRow({ sessionId: query.sessionId, ord, stepId }, intent, outcome));
   }
   return found;
 }

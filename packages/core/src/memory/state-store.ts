@@ -1,7 +1,7 @@
 import { type ErgonError, toErgonError } from "../errors/ergon-error.ts";
 import type { Logger } from "../ports/logger.ts";
 import type { BlobRow, CommitReceipt, StateStore } from "../ports/state-store.ts";
-import type { NewEvent, StoredEvent } from "../schema/event.ts";
+import type { StoredEvent } from "../schema/event.ts";
 import type { AgenticPlan } from "../schema/plan.ts";
 import { createCommitQueue } from "./commit-queue.ts";
 import type { BlobText, CommitRows } from "./commit-rows.ts";
@@ -17,7 +17,8 @@ import {
   writeJournal,
 } from "./memory-session.ts";
 import { createEnergySums } from "./energy-totals.ts";
-import { journalRow, newsOf, storedEvent } from "./stored-rows.ts";
+import { journalRow, readEvents } from "./row-text.ts";
+import { newsOf, storedEvent } from "./stored-rows.ts";
 import {
   checkWhole,
   pageLimit,
@@ -151,7 +152,8 @@ export function createMemoryStateStore(options: { readonly logger?: Logger } = {
     readJournalRow: (sessionId, ord) =>
       reading(() => {
         const entry = sessions.get(sessionId)?.journal.get(ord);
-        return entry === undefined ? undefined : journalRow(ord, entry.intent, entry.outcome);
+        if (entry === undefined) return undefined;
+        return journalRow({ sessionId, ord, stepId: entry.stepId }, entry.intent, entry.outcome);
       }),
     readEvents: (query) =>
       reading(() => {
@@ -189,7 +191,7 @@ type StoredText = {
 };
 
 function read({ text, at, seq, owner, sessionId }: StoredText): StoredEvent {
-  const event = (JSON.parse(text) as NewEvent[])[at];
+  const event = readEvents(JSON.parse(text))[at];
   if (event === undefined) throw new Error(`Event ${String(seq)} is not in its text.`);
   return storedEvent(event, seq, owner, sessionId);
 }

@@ -1,15 +1,9 @@
-import type { CommitNews, JournalRow } from "../ports/state-store.ts";
+import type { CommitNews } from "../ports/state-store.ts";
 import type { NewEvent, StoredEvent } from "../schema/event.ts";
 import type { CommitRows } from "./commit-rows.ts";
+import { readEvents } from "./row-text.ts";
 
-/** A journal row from the texts that `commitRows` made of its start and its end. */
-export function journalRow(ord: string, intent: string, outcome: string | null | undefined): JournalRow {
-  const begun = JSON.parse(intent) as Omit<JournalRow, "ord" | "state" | "energyUnits">;
-  if (outcome === null || outcome === undefined) return { ord, ...begun, state: "started", energyUnits: 0 };
-  return { ord, ...begun, ...(JSON.parse(outcome) as Pick<JournalRow, "state" | "energyUnits">) };
-}
-
-/** An event from the text that `commitRows` made of it; "" names no session. */
+/** "" names no session. */
 export function storedEvent(event: NewEvent, seq: number, owner: string, sessionId: string): StoredEvent {
   const { type, at, data } = event;
   return sessionId === "" ? { type, at, data, seq, owner } : { type, at, data, seq, owner, sessionId };
@@ -29,7 +23,7 @@ export function newsOf(taken: readonly CommitRows[], lastSeq: number): readonly 
       types: events.types,
       lastSeq: before,
       events: () =>
-        (JSON.parse(events.text) as NewEvent[]).map((event, at) => storedEvent(event, first + at, owner, sessionId)),
+        readEvents(JSON.parse(events.text)).map((event, at) => storedEvent(event, first + at, owner, sessionId)),
     });
   }
   return news;

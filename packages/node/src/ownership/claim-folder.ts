@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { type ErgonError, storeError } from "@ergon/core";
 import { fromFileSystem } from "../blobs/file-errors.ts";
-import { lockFolder } from "./folder-lock.ts";
+import { lockFile } from "../sqlite/file-lock.ts";
 import { makeFolder } from "./make-folder.ts";
 import { isAlive, readServerFile, removeServerFile, writeServerFile } from "./server-file.ts";
 
@@ -38,7 +38,7 @@ export async function claimFolder(dataDir: string, options: { readonly url?: str
   makeFolder(dataDir);
   const serverFile = join(dataDir, "server.json");
   for (let waitedMs = 0; ; waitedMs += NAMING_POLL_MS) {
-    const unlock = lockFolder(join(dataDir, "owner.db"));
+    const unlock = lockFile(join(dataDir, "owner.db"));
     if (unlock !== undefined) return own(serverFile, unlock, options.url);
     const named = await readServerFile(serverFile);
     // A pid that seems dead is one of an earlier owner, or of a container that shares the folder: the wait tells.

@@ -9,9 +9,13 @@ export function createCommitCheck(db: DatabaseSync, tail: TailWriter): (rows: Co
   const select = db.prepare("SELECT outcome IS NULL AS open FROM journal WHERE session_n = ? AND ord = ?");
 
   /** Whether the row waits for its end; undefined when there is no such row. */
-  function isOpen(session: KnownSession | TailSession | undefined, ord: string): boolean | undefined {
+  function isOpen(
+    session: KnownSession | TailSession | undefined,
+    sessionId: string,
+    ord: string,
+  ): boolean | undefined {
     if (session === undefined) return undefined;
-    const inTail = "base" in session ? session.journal.get(ord) : undefined;
+    const inTail = "base" in session ? tail.entry(sessionId, ord) : undefined;
     if (inTail !== undefined) return inTail.outcome === undefined;
     const { n, version, tip } = "base" in session ? session.base : session;
     if (version === 0 || (tip !== undefined && ord > tip)) return undefined;
@@ -29,7 +33,7 @@ export function createCommitCheck(db: DatabaseSync, tail: TailWriter): (rows: Co
     // Positions of this commit that come twice in it, as a start and its end may.
     const own = new Map<string, boolean>();
     for (const { ord, intent, outcome } of journal) {
-      const open = own.get(ord) ?? isOpen(session, ord);
+      const open = own.get(ord) ?? isOpen(session, sessionId, ord);
       if (intent !== undefined && open !== undefined) throw refuse.positionTaken(sessionId, ord);
       if (intent === undefined && open === undefined) throw refuse.positionUnknown(sessionId, ord);
       if (intent === undefined && open === false) throw refuse.positionSettled(sessionId, ord);

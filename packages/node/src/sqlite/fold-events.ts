@@ -1,4 +1,3 @@
-import type { NewEvent } from "@ergon/core";
 import type { TailEvents } from "./tail.ts";
 import type { WriteStatements } from "./write-statements.ts";
 
@@ -7,7 +6,7 @@ export const MAX_COMMITS_PER_ROW = 64;
 export const MAX_EVENT_CHARS_PER_ROW = 32 * 1024;
 
 /** The events of one commit inside their row, after whose they are; session 0 is none. */
-export type EventsEntry = readonly [sessionN: number, owner: string, events: readonly NewEvent[]];
+export type EventsEntry = readonly [sessionN: number, owner: string, events: readonly unknown[]];
 
 export function foldEvents(statements: WriteStatements, events: readonly TailEvents[]): void {
   let from = 0;

@@ -15,7 +15,6 @@ export function foldTail(statements: WriteStatements, tail: Tail): void {
   }
   foldShared(statements, tail);
   foldEvents(statements, tail.events);
-  statements.clearTail.run();
 }
 
 type Spent = { units: number; rows: number };

@@ -2,6 +2,7 @@ import { chmodSync, statSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { storeError } from "@ergon/core";
 import { first } from "./migrations/0001-first.ts";
+import { log } from "./migrations/0002-log.ts";
 import { fromSqlite } from "./sqlite-errors.ts";
 
 /** "Ergn" in the file's header: says whose database this is. */
@@ -21,7 +22,7 @@ export type DatabaseSchema = {
   readonly migrations: readonly { readonly version: number; readonly sql: string }[];
 };
 
-const STATE_SCHEMA: DatabaseSchema = { applicationId: APPLICATION_ID, migrations: [first] };
+const STATE_SCHEMA: DatabaseSchema = { applicationId: APPLICATION_ID, migrations: [first, log] };
 export const SCHEMA_VERSION = STATE_SCHEMA.migrations.length;
 
 export type DatabaseOptions = {
@@ -29,19 +30,23 @@ export type DatabaseOptions = {
   readonly path: string;
   readonly checkpointPages?: number;
   readonly schema?: DatabaseSchema;
+  /** Other threads of this process open it, too; a lock elsewhere keeps other processes out. */
+  readonly isShared?: boolean;
+  /** So long it waits for another that writes; else it is refused at once. */
+  readonly waitMs?: number;
 };
 
 /**
- * Opens a database for this process alone and brings its schema up to date. A file that is not ours is left as it is:
+ * Opens a database for this process alone, as long as it is not to be shared, and brings its schema up to date. A file that is not ours is left as it is:
  * `store_corrupt`, or `store_newer` when a later Ergon wrote it.
  */
 export function openDatabase(options: DatabaseOptions): DatabaseSync {
   const schema = options.schema ?? STATE_SCHEMA;
   let db: DatabaseSync | undefined;
   try {
-    db = new DatabaseSync(options.path);
+    db = new DatabaseSync(options.path, { timeout: options.waitMs ?? 0 });
     // One process owns a data folder; without a shared index there is also nothing shared to go wrong.
-    db.exec("PRAGMA locking_mode = EXCLUSIVE");
+    if (options.isShared !== true) db.exec("PRAGMA locking_mode = EXCLUSIVE");
     checkIdentity(db, options.path, schema);
     closeToOthers(options.path);
     db.exec(`

@@ -5,7 +5,7 @@ import { readJournal, readJournalRow } from "./read-journal.ts";
 import { readEvents } from "./read-events.ts";
 import { listSessions, readContext, readScopes, readSession } from "./read-sessions.ts";
 import { createReader, type Reader } from "./reader.ts";
-import type { Tail } from "./tail.ts";
+import { createTail } from "./tail.ts";
 
 // What a step costs must not depend on how much is stored: every read goes by a key or an index, and none sorts.
 describe("how SQLite answers", () => {
@@ -32,7 +32,7 @@ describe("how SQLite answers", () => {
   });
 
   it.each([
-    ["a journal row", (reader: Reader) => readJournalRow(reader, 1, "a")],
+    ["a journal row", (reader: Reader) => readJournalRow(reader, 1, { sessionId: "s", ord: "a" })],
     ["a session", (reader: Reader) => readSession(reader, "s")],
     ["a scope", (reader: Reader) => readContext(reader, 1, [""])],
     ["scopes", (reader: Reader) => readScopes(reader, 1, { scopePrefix: "a", limit: 10 })],
@@ -58,18 +58,7 @@ describe("how SQLite answers", () => {
   });
 });
 
-const noTail = (): Tail => ({
-  commits: 0,
-  chars: 0,
-  sessions: new Map(),
-  events: [],
-  energy: new Map(),
-  plans: new Map(),
-  blobs: [],
-  cursors: new Map(),
-  lastSeq: 0,
-  lastN: 0,
-});
+const noTail = () => createTail({ find: () => undefined, note: () => undefined }, { lastSeq: 0, lastN: 0 });
 
 function plansOf(read: (reader: Reader) => unknown): string[] {
   const db = openDatabase({ path: ":memory:" });

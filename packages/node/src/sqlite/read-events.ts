@@ -1,35 +1,48 @@
 import { setImmediate } from "node:timers/promises";
-import { checkWhole, type EventQuery, type NewEvent, pageLimit, storedEvent, type StoredEvent } from "@ergon/core";
+import {
+  checkWhole,
+  type EventQuery,
+  type NewEvent,
+  pageLimit,
+  readEvents as eventsIn,
+  storedEvent,
+  type StoredEvent,
+} from "@ergon/core";
 import type { EventsEntry } from "./fold-events.ts";
 import type { Reader } from "./reader.ts";
-import type { Tail } from "./tail.ts";
+import type { Tail, TailWriter } from "./tail.ts";
 
 /** Rows of the table that are opened in one go; then others get their turn. */
 export const ROWS_PER_TURN = 32;
 
-/** From the tables what they have, then from the tail. Nothing can move from one to the other in between. */
+/**
+ * From the tables what they have, then from the tail. Nothing can move from one to the other in between; what is away may
+ * be in both, and is taken from the tail.
+ */
 export async function readEvents(
   reader: Reader,
-  tail: () => Tail,
+  tail: () => Pick<TailWriter, "now" | "away">,
   sessionN: number | undefined,
   query: EventQuery,
 ): Promise<StoredEvent[]> {
   const limit = pageLimit(query.limit);
   const find = createFinder(reader, sessionN, query);
   for (;;) {
-    const more = find.nextRows();
+    const generations = [tail().away(), tail().now()].filter((generation) => generation !== undefined);
+    const more = find.nextRows(Math.min(...generations.map(({ firstSeq }) => firstSeq)));
     if (find.found.length >= limit) return find.found.slice(0, limit);
-    if (!more) break;
+    if (!more) {
+      for (const generation of generations) find.inTail(generation);
+      return find.found.slice(0, limit);
+    }
     await setImmediate();
   }
-  find.inTail(tail());
-  return find.found.slice(0, limit);
 }
 
 type Finder = {
   readonly found: StoredEvent[];
-  /** False when the tables have no more. */
-  readonly nextRows: () => boolean;
+  /** False when the tables have no more before `end`. */
+  readonly nextRows: (end: number) => boolean;
   readonly inTail: (tail: Tail) => void;
 };
 
@@ -61,17 +74,17 @@ function createFinder(
     }
   }
 
-  function rowsAfter(seq: number): readonly EventColumns[] {
+  function rowsAfter(seq: number, end: number): readonly EventColumns[] {
     const ofOwner = owner === undefined ? "" : " AND (e.owner = ? OR e.owner IS NULL)";
-    const values = owner === undefined ? [ROWS_PER_TURN] : [owner, ROWS_PER_TURN];
+    const values = owner === undefined ? [end, ROWS_PER_TURN] : [end, owner, ROWS_PER_TURN];
     if (sessionId === undefined) {
-      const sql = `SELECT e.seq, e.count, e.entries FROM events e WHERE e.seq > ?${ofOwner} ORDER BY e.seq LIMIT ? + 0`;
+      const sql = `SELECT e.seq, e.count, e.entries FROM events e WHERE e.seq > ? AND e.seq < ?${ofOwner} ORDER BY e.seq LIMIT ? + 0`;
       return all<EventColumns>(sql, seq, ...values);
     }
     if (sessionN === undefined) return [];
     return all<EventColumns>(
       `SELECT e.seq, e.count, e.entries FROM session_events s CROSS JOIN events e ON e.seq = s.seq
-        WHERE s.session_n = ? AND s.seq > ?${ofOwner} ORDER BY s.seq LIMIT ? + 0`,
+        WHERE s.session_n = ? AND s.seq > ? AND s.seq < ?${ofOwner} ORDER BY s.seq LIMIT ? + 0`,
       sessionN,
       seq,
       ...values,
@@ -80,11 +93,12 @@ function createFinder(
 
   return {
     found,
-    nextRows: () => {
-      const rows = rowsAfter(from);
+    nextRows: (end) => {
+      const rows = rowsAfter(from, end);
       for (const row of rows) {
         let seq = row.seq - row.count;
-        for (const [n, whose, events] of JSON.parse(row.entries) as EventsEntry[]) {
+        for (const [n, whose, written] of JSON.parse(row.entries) as EventsEntry[]) {
+          const events = eventsIn(written);
           if (isAsked(whose) && (sessionId === undefined || n === sessionN)) keep(events, seq, whose, () => idOf(n));
           seq += events.length;
         }
@@ -95,7 +109,7 @@ function createFinder(
     inTail: ({ events }) => {
       for (const { seq, count, owner: whose, session, text } of events) {
         if (seq > after && isAsked(whose) && (sessionId === undefined || session?.id === sessionId))
-          keep(JSON.parse(text) as NewEvent[], seq - count, whose, () => session?.id ?? "");
+          keep(eventsIn(JSON.parse(text)), seq - count, whose, () => session?.id ?? "");
       }
     },
   };

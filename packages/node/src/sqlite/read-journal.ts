@@ -14,7 +14,8 @@ export function readJournal({ all }: Reader, n: number, query: JournalQuery): Jo
   for (const { from, to } of inOrder(query)) {
     const key = stepId === undefined ? [n, from, to] : [n, stepId, from, to];
     const found = all<JournalColumns>(select, ...key, limit - rows.length, skip);
-    for (const { ord, intent, outcome } of found) rows.push(journalRow(ord, intent, outcome));
+    for (const { ord, step_id: ofStep, intent, outcome } of found)
+      rows.push(journalRow({ sessionId: query.sessionId, ord, stepId: ofStep }, intent, outcome));
     if (rows.length >= limit) break;
     // A range that was skipped whole does not say how much of the offset it used up.
     if (skip > 0)
@@ -29,13 +30,15 @@ export function readJournal({ all }: Reader, n: number, query: JournalQuery): Jo
 export function readJournalRow(
   { all }: Reader,
   n: number | undefined,
-  ord: string,
+  { sessionId, ord }: { readonly sessionId: string; readonly ord: string },
   inTail?: TailEntry,
 ): JournalRow | undefined {
-  if (inTail?.intent !== undefined) return journalRow(ord, inTail.intent, inTail.outcome);
+  if (inTail?.intent !== undefined)
+    return journalRow({ sessionId, ord, stepId: inTail.stepId }, inTail.intent, inTail.outcome);
   if (n === undefined) return undefined;
   const [row] = all<JournalColumns>(`SELECT ${COLUMNS} FROM journal WHERE session_n = ? AND ord = ?`, n, ord);
-  return row === undefined ? undefined : journalRow(ord, row.intent, inTail?.outcome ?? row.outcome);
+  if (row === undefined) return undefined;
+  return journalRow({ sessionId, ord, stepId: row.step_id }, row.intent, inTail?.outcome ?? row.outcome);
 }
 
 function inOrder({ ranges, order }: JournalQuery): readonly (OrdRange | typeof EVERYTHING)[] {
@@ -45,6 +48,11 @@ function inOrder({ ranges, order }: JournalQuery): readonly (OrdRange | typeof E
 
 const EVERYTHING = { from: "", to: AFTER_ALL_TEXT };
 
-const COLUMNS = "ord, intent, outcome";
+const COLUMNS = "ord, step_id, intent, outcome";
 
-type JournalColumns = { readonly ord: string; readonly intent: string; readonly outcome: string | null };
+type JournalColumns = {
+  readonly ord: string;
+  readonly step_id: string | null;
+  readonly intent: string;
+  readonly outcome: string | null;
+};

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from "node:sqlite";
 
-/** Sessions whose number and version are remembered, so that a step need not look them up. */
+/** Sessions whose number and version, or absence, are remembered, so that a step need not look them up. */
 export const MAX_KNOWN_SESSIONS = 10_000;
 
 /** A session as the tables have it. */
@@ -22,8 +22,11 @@ export type SessionDirectory = {
 export function createSessionDirectory(db: DatabaseSync): SessionDirectory {
   const select = db.prepare("SELECT n, version, status FROM sessions WHERE id = ?");
   const known = new Map<string, KnownSession>();
+  /** Looked for in vain: whoever makes a session asks first whether there is one. */
+  const absent = new Set<string>();
 
   function note(id: string, session: KnownSession): void {
+    absent.delete(id);
     known.delete(id);
     if (known.size >= MAX_KNOWN_SESSIONS) {
       const oldest = known.keys().next();
@@ -36,9 +39,13 @@ export function createSessionDirectory(db: DatabaseSync): SessionDirectory {
     note,
     find: (id) => {
       const remembered = known.get(id);
-      if (remembered !== undefined) return remembered;
+      if (remembered !== undefined || absent.has(id)) return remembered;
       const row = select.get(id);
-      if (row === undefined) return undefined;
+      if (row === undefined) {
+        if (absent.size >= MAX_KNOWN_SESSIONS) absent.clear();
+        absent.add(id);
+        return undefined;
+      }
       const { n, version, status } = row;
       const session = { n: Number(n), version: Number(version), status: String(status), tip: undefined };
       note(id, session);

@@ -1,24 +1,21 @@
-import type { DatabaseSync } from "node:sqlite";
-import { type AgenticPlan, createCommitQueue, type Logger, refuse, type StateStore } from "@ergon/core";
-import { createBatchWriter } from "./batch-writer.ts";
-import { openDatabase } from "./open-database.ts";
+import { type AgenticPlan, createCommitQueue, refuse, type StateStore, storeError } from "@ergon/core";
+import { type BatchWriter, createBatchWriter } from "./batch-writer.ts";
+import { MEMORY, openTables, type TablesOptions } from "./open-tables.ts";
 import { readJournal, readJournalRow } from "./read-journal.ts";
 import { readEnergy } from "./read-energy.ts";
 import { readEvents } from "./read-events.ts";
 import { listSessions, readContext, readScopes, readSession } from "./read-sessions.ts";
 import { createReader } from "./reader.ts";
 import { MAX_KNOWN_SESSIONS } from "./session-directory.ts";
+import { type CommitLog, createMemoryLog, openCommitLog } from "./commit-log.ts";
 import { createFolding } from "./folding.ts";
-import { createLogSync } from "./log-sync.ts";
+import { createWalSync } from "./wal-sync.ts";
 import { fromSqlite } from "./sqlite-errors.ts";
+import type { Tail } from "./tail.ts";
 import type { TailSession } from "./tail-session.ts";
 
-export type SqliteStoreOptions = {
-  /** A file, or ":memory:". */
-  readonly path: string;
-  readonly logger?: Logger;
-  readonly checkpointPages?: number;
-};
+/** With `foldModule`, a store that is written without a pause puts its commits into their tables on another thread. */
+export type SqliteStoreOptions = TablesOptions;
 
 export type SqliteStateStore = StateStore & {
   /** Reads the whole file and names what is damaged; nothing, when it is sound. Slow: for `doctor`, not for opening. */
@@ -27,23 +24,64 @@ export type SqliteStateStore = StateStore & {
 
 /** The default store. Throws `store_unavailable`, `store_corrupt` or `store_newer`, and then has changed nothing. */
 export function openSqliteStateStore(options: SqliteStoreOptions): SqliteStateStore {
-  const db = openDatabase(options);
+  const { path, logger } = options;
+  const { db, thread, release } = openTables(options);
   const reader = createReader(db);
-  const writer = openWriter(db, options.path);
-  const log = createLogSync(db, options.path);
+  const wal = createWalSync(path);
+  const { log, writer } = openWriter();
   // A session keeps its number for ever.
   const numbers = new Map<string, number>();
-  const folding = createFolding(writer.fold, options.logger);
+  const folding = createFolding(writer, thread, logger);
   const queue = createCommitQueue({
     apply: (batch) => {
-      folding.soon();
-      log.grew();
-      return writer.apply(batch);
+      const outcome = writer.apply(batch);
+      folding.grew();
+      return outcome;
     },
     sync: log.sync,
     atTurnEnd: (flush) => void setImmediate(flush),
     logger: options.logger,
   });
+
+  /** A log or a tail that no longer reads is a broken database like any other. */
+  function openWriter(): { readonly log: CommitLog; readonly writer: BatchWriter } {
+    try {
+      const opened = openLog();
+      return { log: opened, writer: createBatchWriter(db, opened, options.maxTailCommits) };
+    } catch (thrown) {
+      db.close();
+      release();
+      throw fromSqlite(thrown, `opening ${path}`);
+    }
+  }
+
+  function openLog(): CommitLog {
+    if (path === MEMORY) return createMemoryLog();
+    const [found] = reader.all<{ readonly store_id: Uint8Array; readonly folded: number }>(
+      "SELECT store_id, folded FROM log",
+    );
+    if (found === undefined) throw storeError("store_corrupt", `${path} does not say whose log it has.`);
+    return openCommitLog({
+      path,
+      storeId: found.store_id,
+      folded: found.folded,
+      syncTables: wal.sync,
+      syncTablesNow: wal.syncNow,
+      isDiskBusy: () => thread?.isSyncing() === true,
+      rescue,
+      logger,
+    });
+  }
+
+  async function rescue(cause: Error): Promise<void> {
+    try {
+      await folding.whole();
+      if (reader.all<{ readonly busy: number }>("PRAGMA wal_checkpoint(TRUNCATE)")[0]?.busy === 0) return;
+    } catch (thrown) {
+      throw fromSqlite(thrown, "syncing the store to the disk");
+    }
+    throw cause;
+  }
 
   async function reading<T>(what: string, read: () => T | Promise<T>): Promise<T> {
     if (queue.closed()) throw refuse.closed();
@@ -65,10 +103,23 @@ export function openSqliteStateStore(options: SqliteStoreOptions): SqliteStateSt
   }
 
   /** The session's number, once the tables have all of it that `isConcerned` names. */
-  function foldedNumber(sessionId: string, isConcerned: (session: TailSession) => boolean): number {
-    const inTail = writer.tail().sessions.get(sessionId);
-    if (inTail !== undefined && isConcerned(inTail)) writer.foldToRead();
+  async function foldedNumber(sessionId: string, isConcerned: (session: TailSession) => boolean): Promise<number> {
+    const parts = [...generations()].map(({ sessions }) => sessions.get(sessionId));
+    if (parts.some((inTail) => inTail !== undefined && isConcerned(inTail))) await folding.whole();
     return numberOf(sessionId) ?? NO_SESSION;
+  }
+
+  /** What the tables may not have yet, newest first. */
+  function generations(): readonly Tail[] {
+    const tail = writer.tail();
+    const away = tail.away();
+    return away === undefined ? [tail.now()] : [tail.now(), away];
+  }
+
+  /** The newest that any of them has. */
+  function inTail<T>(find: (tail: Tail) => T | undefined): T | undefined {
+    const [now, away] = generations();
+    return (now === undefined ? undefined : find(now)) ?? (away === undefined ? undefined : find(away));
   }
 
   return {
@@ -77,44 +128,49 @@ export function openSqliteStateStore(options: SqliteStoreOptions): SqliteStateSt
     watch: queue.watch,
     changes: queue.changes,
     readSession: (sessionId) =>
-      reading("a session", () => readSession(reader, sessionId, writer.tail().sessions.get(sessionId))),
+      reading("a session", () => {
+        const found = writer.tail().find(sessionId);
+        if (found === undefined) return undefined;
+        return readSession(reader, sessionId, "base" in found ? found : undefined);
+      }),
     listSessions: (query) =>
-      reading("sessions", () => {
-        if (writer.tail().sessions.size > 0) writer.foldToRead();
+      reading("sessions", async () => {
+        if (generations().some(({ sessions }) => sessions.size > 0)) await folding.whole();
         return listSessions(reader, query);
       }),
     readPlan: (hash) =>
       reading("a plan", () => {
         const [row] = reader.all<{ readonly plan: string }>("SELECT plan FROM plans WHERE hash = ?", hash);
-        const { plan } = row ?? writer.tail().plans.get(hash) ?? {};
+        const { plan } = row ?? inTail(({ plans }) => plans.get(hash)) ?? {};
         return plan === undefined ? undefined : (JSON.parse(plan) as AgenticPlan);
       }),
     readContext: (sessionId, scopes) =>
-      reading("context", () => readContext(reader, foldedNumber(sessionId, hasContext), scopes)),
+      reading("context", async () => readContext(reader, await foldedNumber(sessionId, hasContext), scopes)),
     readScopes: (query) =>
-      reading("context", () => readScopes(reader, foldedNumber(query.sessionId, hasContext), query)),
+      reading("context", async () => readScopes(reader, await foldedNumber(query.sessionId, hasContext), query)),
     readJournal: (query) =>
-      reading("the journal", () => readJournal(reader, foldedNumber(query.sessionId, hasJournal), query)),
+      reading("the journal", async () => readJournal(reader, await foldedNumber(query.sessionId, hasJournal), query)),
     readJournalRow: (sessionId, ord) =>
       reading("the journal", () => {
-        const inTail = writer.tail().sessions.get(sessionId)?.journal.get(ord);
-        return readJournalRow(reader, inTail?.intent === undefined ? numberOf(sessionId) : undefined, ord, inTail);
+        const entry = writer.tail().entry(sessionId, ord);
+        const n = entry?.intent === undefined ? numberOf(sessionId) : undefined;
+        return readJournalRow(reader, n, { sessionId, ord }, entry);
       }),
     readEvents: (query) =>
       reading("events", () => {
         const n = query.sessionId === undefined ? undefined : numberOf(query.sessionId);
         return readEvents(reader, writer.tail, n, query);
       }),
-    lastEventSeq: () => reading("events", () => writer.tail().lastSeq),
+    lastEventSeq: () => reading("events", () => writer.tail().now().lastSeq),
     readCursor: (name) =>
       reading("a cursor", () => {
-        const inTail = writer.tail().cursors.get(name);
-        if (inTail !== undefined) return inTail.seq;
+        const moved = inTail(({ cursors }) => cursors.get(name));
+        if (moved !== undefined) return moved.seq;
         return reader.all<{ readonly seq: number }>("SELECT seq FROM cursors WHERE name = ?", name)[0]?.seq ?? 0;
       }),
     readEnergy: ({ sessionId, owner }) =>
-      reading("energy", () => {
-        writer.foldToRead();
+      reading("energy", async () => {
+        await folding.whole();
         return readEnergy(reader, {
           ...(sessionId === undefined ? {} : { n: numberOf(sessionId) ?? NO_SESSION }),
           ...(owner === undefined ? {} : { owner }),
@@ -128,39 +184,40 @@ export function openSqliteStateStore(options: SqliteStoreOptions): SqliteStateSt
             ? reader.all<BlobColumns>(`${select} LIMIT 1`, id)
             : reader.all<BlobColumns>(`${select} AND owner = ?`, id, owner);
         const row =
-          stored ?? writer.tail().blobs.find((blob) => blob.id === id && (owner === undefined || owner === blob.owner));
+          stored ??
+          inTail(({ blobs }) => blobs.find((blob) => blob.id === id && (owner === undefined || owner === blob.owner)));
         if (row === undefined) return undefined;
         return { ref: { $blob: id, bytes: row.bytes, mediaType: row.mediaType }, at: row.at, owner: row.owner };
       }),
     verify: () =>
-      reading("the whole database", () => {
-        writer.fold();
+      reading("the whole database", async () => {
+        await folding.whole();
         const rows = reader.all<{ readonly integrity_check: string }>("PRAGMA integrity_check(20)");
         return rows.map((row) => row.integrity_check).filter((line) => line !== "ok");
       }),
     close: async () => {
       if (queue.closed()) return;
       queue.close();
-      folding.end();
+      await folding.end();
       await log.close();
       try {
-        // Closing folds the log into the database; what cannot be folded stays in the log and is read at the next start.
-        db.close();
+        let isFolded = false;
+        try {
+          isFolded = writer.tail().now().commits === 0;
+          wal.syncNow();
+        } finally {
+          // Closing moves SQLite's own log into the database; what cannot be moved stays there and is read at the next start.
+          db.close();
+        }
+        if (isFolded) log.remove();
       } catch (thrown) {
         throw fromSqlite(thrown, "closing the store");
+      } finally {
+        wal.close();
+        release();
       }
     },
   };
-}
-
-/** A tail that no longer reads is a broken database like any other. */
-function openWriter(db: DatabaseSync, path: string) {
-  try {
-    return createBatchWriter(db);
-  } catch (thrown) {
-    db.close();
-    throw fromSqlite(thrown, `opening ${path}`);
-  }
 }
 
 /** Numbers begin at 1. */

@@ -1,7 +1,15 @@
-import type { BlobText, CommitRows, ContextText, EnergyText, JournalText, NewEvent, SessionStatus } from "@ergon/core";
+import {
+  type BlobText,
+  type CommitRows,
+  type ContextText,
+  type EnergyText,
+  type JournalText,
+  readEvents,
+  type SessionStatus,
+} from "@ergon/core";
 
 /*
- * Commits as one row of the tail: a JSON array. What is JSON in a commit's rows already is put in as it is, so that
+ * Commits as one record of the log: a JSON array. What is JSON in a commit's rows already is put in as it is, so that
  * writing costs no more than joining text; reading, which only a restart does, takes it apart again.
  */
 export function tailText(commits: readonly CommitRows[]): string {
@@ -27,7 +35,8 @@ function commitText(rows: CommitRows): string {
   if (dropScopes.length > 0) text += `,"dropScopes":${JSON.stringify(dropScopes)}`;
   if (context.length > 0) text += `,"context":[${context.map(contextText).join(",")}]`;
   if (journal.length > 0) text += `,"journal":[${journal.map(journalText).join(",")}]`;
-  if (energy !== undefined) text += `,"energy":${energy.text}`;
+  if (energy !== undefined)
+    text += `,"energy":{"units":${String(energy.units)},"rows":${String(energy.rows)},"entries":${energy.text}}`;
   if (blobs.length > 0) text += `,"blobs":${JSON.stringify(blobs)}`;
   if (events !== undefined) text += `,"events":${events.text}`;
   if (cursor !== undefined) text += `,"cursor":${JSON.stringify(cursor)}`;
@@ -39,8 +48,9 @@ function contextText({ scope, key, implicit, ord, value }: ContextText): string 
   return ord === null ? `${head},null,${value ?? "null"}]` : `${head},${quoted(ord)}]`;
 }
 
-function journalText({ ord, intent, outcome }: JournalText): string {
-  return `[${quoted(ord)},${intent ?? "null"},${outcome ?? "null"}]`;
+function journalText({ ord, stepId, intent, outcome }: JournalText): string {
+  const place = stepId === null ? quoted(ord) : `${quoted(ord)},${quoted(stepId)}`;
+  return `[${place},${intent ?? "null"},${outcome ?? "null"}]`;
 }
 
 function quoted(text: string): string {
@@ -57,12 +67,18 @@ type Written = {
   readonly plan?: { readonly hash: string; readonly plan: unknown };
   readonly dropScopes?: readonly string[];
   readonly context?: readonly (readonly [string, string, boolean, string | null, unknown])[];
-  readonly journal?: readonly (readonly [string, { readonly stepId?: string } | null, unknown])[];
-  readonly energy?: readonly { readonly units: number }[];
+  readonly journal?: readonly WrittenEntry[];
+  /** Version 1 had only its entries, each with its units. */
+  readonly energy?: WrittenEnergy | readonly { readonly units: number }[];
   readonly blobs?: readonly BlobText[];
-  readonly events?: readonly NewEvent[];
+  readonly events?: readonly unknown[];
   readonly cursor?: { readonly name: string; readonly seq: number };
 };
+type WrittenEnergy = { readonly units: number; readonly rows: number; readonly entries: readonly unknown[] };
+/** With the step's id, where there is one; version 1 had it inside the intent. */
+type WrittenEntry =
+  | readonly [ord: string, stepId: string, intent: unknown, outcome: unknown]
+  | readonly [ord: string, intent: { readonly stepId?: string } | null, outcome: unknown];
 
 function readCommit(written: Written, chars: number): CommitRows {
   const { sessionId, owner, core, plan, dropScopes = [], blobs = [], cursor } = written;
@@ -90,23 +106,34 @@ function readCommit(written: Written, chars: number): CommitRows {
       ord,
       value: ord === null ? JSON.stringify(value) : null,
     })),
-    journal: (written.journal ?? []).map(([ord, intent, outcome]) => ({
-      ord,
-      stepId: intent?.stepId ?? null,
-      intent: intent === null ? undefined : JSON.stringify(intent),
-      outcome: outcome === null ? undefined : JSON.stringify(outcome),
-    })),
+    journal: (written.journal ?? []).map(readEntry),
     energy: written.energy === undefined ? undefined : readEnergy(written.energy),
     blobs,
     events:
       written.events === undefined
         ? undefined
-        : { types: written.events.map(({ type }) => type), text: JSON.stringify(written.events) },
+        : { types: readEvents(written.events).map(({ type }) => type), text: JSON.stringify(written.events) },
     cursor,
     chars,
   };
 }
 
-function readEnergy(rows: readonly { readonly units: number }[]): EnergyText {
+function readEntry(entry: WrittenEntry): JournalText {
+  const [ord, stepId, intent, outcome] =
+    entry.length === 4 ? entry : ([entry[0], entry[1]?.stepId ?? null, entry[1], entry[2]] as const);
+  return {
+    ord,
+    stepId,
+    intent: intent === null ? undefined : JSON.stringify(intent),
+    outcome: outcome === null ? undefined : JSON.stringify(outcome),
+  };
+}
+
+function readEnergy(written: NonNullable<Written["energy"]>): EnergyText {
+  if (!Array.isArray(written)) {
+    const { units, rows, entries } = written as WrittenEnergy;
+    return { rows, units, text: JSON.stringify(entries) };
+  }
+  const rows = written as readonly { readonly units: number }[];
   return { rows: rows.length, units: rows.reduce((sum, { units }) => sum + units, 0), text: JSON.stringify(rows) };
 }

@@ -1,4 +1,4 @@
-import { copyFileSync, existsSync, mkdtempSync, rmSync } from "node:fs";
+import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
@@ -7,7 +7,9 @@ import type { Commit } from "@ergon/core";
 import { stateStoreContract } from "@ergon/core/testing";
 import { afterAll, describe, expect, it } from "vitest";
 import { MAX_TAIL_CHARS, MAX_TAIL_COMMITS } from "./batch-writer.ts";
+import { logFilesOf, openCommitLog } from "./commit-log.ts";
 import { FOLD_AFTER_MS } from "./folding.ts";
+import { openLogFile } from "./log-file.ts";
 import { openSqliteStateStore, type SqliteStateStore } from "./state-store.ts";
 
 const folder = mkdtempSync(join(existsSync("/dev/shm") ? "/dev/shm" : tmpdir(), "ergon-tail-"));
@@ -32,7 +34,7 @@ stateStoreContract("SQLite, taken over from a process that was killed", async ()
 describe("the tail", () => {
   it("is folded together with the commit that would make it too long", async () => {
     const { path, store } = open();
-    // In one turn, so that the time it takes does not fold them; then they are one row.
+    // In one turn, so that the time it takes does not fold them; then they are one record.
     await Promise.all(Array.from({ length: MAX_TAIL_COMMITS }, (_, n) => store.commit(step(n))));
     expect(rowsOf(path)).toEqual({ tail: 1, journal: 0 });
     await store.commit(step(MAX_TAIL_COMMITS));
@@ -61,12 +63,14 @@ describe("the tail", () => {
     await store.close();
   });
 
-  it("is folded by who reads what it changed, and is left out while that goes on", async () => {
+  it("is folded by who reads what it changed", async () => {
     const { path, store } = open();
     await store.commit(step(0));
     expect(await store.readJournal({ sessionId: "s", order: "newest", limit: 1 })).toHaveLength(1);
     expect(rowsOf(path)).toEqual({ tail: 0, journal: 1 });
     await store.commit(step(1));
+    expect(rowsOf(path)).toEqual({ tail: 1, journal: 1 });
+    expect(await store.readJournal({ sessionId: "s", order: "newest", limit: 1 })).toMatchObject([{ ord: "1" }]);
     expect(rowsOf(path)).toEqual({ tail: 0, journal: 2 });
     await store.close();
   });
@@ -86,18 +90,52 @@ describe("the tail", () => {
     await store.close();
   });
 
+  it("is in the log alone until it is folded, and leaves no file of it behind when the store is closed", async () => {
+    const { path, store } = open();
+    expect(logsOf(path)).toEqual([]);
+    await store.commit(step(0));
+    expect(logsOf(path)).toHaveLength(1);
+    await store.close();
+    expect(logsOf(path)).toEqual([]);
+    expect(rowsOf(path)).toEqual({ tail: 0, journal: 1 });
+    const again = openSqliteStateStore({ path });
+    await again.commit(step(1));
+    expect(rowsOf(path)).toEqual({ tail: 1, journal: 1 });
+    expect(await again.readEvents({ afterSeq: 0, limit: 10 })).toHaveLength(2);
+    await again.close();
+  });
+
   it("is refused as a broken store when it no longer reads, and left as it is", async () => {
     const { path, store } = open();
     await store.commit(step(0));
     const copy = freshPath();
     copyFiles(path, copy);
     await store.close();
-    const db = new DatabaseSync(copy);
-    db.exec("UPDATE tail SET commits = '[{'");
-    db.close();
+    // Whole, as its checksum says, and yet no commit.
+    for (const file of logsOf(copy)) {
+      const log = openLogFile(file, logOf(copy).storeId);
+      log.append("[{");
+      log.close();
+    }
     for (let tries = 0; tries < 2; tries += 1)
       expect(() => openSqliteStateStore({ path: copy })).toThrow(expect.objectContaining({ code: "store_corrupt" }));
-    expect(rowsOf(copy)).toEqual({ tail: 1, journal: 0 });
+    expect(rowsOf(copy)).toEqual({ tail: 2, journal: 0 });
+  });
+
+  it("is refused when it is another database's, and left as it is", async () => {
+    const { path, store } = open();
+    await store.commit(step(0));
+    const copy = freshPath();
+    await openSqliteStateStore({ path: copy }).close();
+    const [log] = logFilesOf(copy);
+    for (const file of logsOf(path)) copyFileSync(file, log);
+    await store.close();
+    const before = readFileSync(log);
+    expect(() => openSqliteStateStore({ path: copy })).toThrow(expect.objectContaining({ code: "store_corrupt" }));
+    expect(readFileSync(log)).toEqual(before);
+    // As its message says: without that file it goes on.
+    rmSync(log);
+    await openSqliteStateStore({ path: copy }).close();
   });
 
   it("refuses what the tables refuse, when the row in question was folded", async () => {
@@ -129,19 +167,41 @@ function freshPath(): string {
   return join(folder, `${String(made)}.db`);
 }
 
-/** Of a copy: the store itself lets nobody in. */
+/** Of a copy: the store itself lets nobody in. The tail is what the log has behind what the tables have. */
 function rowsOf(path: string): { readonly tail: number; readonly journal: number } {
   const copy = freshPath();
   copyFiles(path, copy);
-  const db = new DatabaseSync(copy);
-  const count = (table: string): number => Number(db.prepare(`SELECT count(*) AS n FROM ${table}`).get()?.["n"]);
-  const rows = { tail: count("tail"), journal: count("journal") };
+  const { storeId, folded, journal } = logOf(copy);
+  const nothing = async (): Promise<void> => undefined;
+  const log = openCommitLog({
+    path: copy,
+    storeId,
+    folded,
+    syncTables: nothing,
+    syncTablesNow: () => undefined,
+    isDiskBusy: () => false,
+    rescue: nothing,
+    logger: undefined,
+  });
+  return { tail: log.after(folded).length, journal };
+}
+
+function logOf(path: string): { readonly storeId: Uint8Array; readonly folded: number; readonly journal: number } {
+  const db = new DatabaseSync(path);
+  const row = db.prepare("SELECT store_id, folded FROM log").get();
+  const journal = Number(db.prepare("SELECT count(*) AS n FROM journal").get()?.["n"]);
   db.close();
-  return rows;
+  return { storeId: row?.["store_id"] as Uint8Array, folded: Number(row?.["folded"]), journal };
+}
+
+/** Those that there are. */
+function logsOf(path: string): readonly string[] {
+  return logFilesOf(path).filter((file) => existsSync(file));
 }
 
 function copyFiles(from: string, to: string): void {
-  for (const end of ["", "-wal"]) if (existsSync(`${from}${end}`)) copyFileSync(`${from}${end}`, `${to}${end}`);
+  for (const end of ["", "-wal", "-log0", "-log1"])
+    if (existsSync(`${from}${end}`)) copyFileSync(`${from}${end}`, `${to}${end}`);
 }
 
 async function everything(store: SqliteStateStore): Promise<unknown> {

@@ -1,5 +1,5 @@
 import type { BlobText, CommitRows, SessionRow } from "@ergon/core";
-import { addToSession, newTailSession, type TailSession } from "./tail-session.ts";
+import { addToSession, newTailSession, type TailEntry, type TailSession } from "./tail-session.ts";
 import type { KnownSession, SessionDirectory } from "./session-directory.ts";
 
 /*
@@ -7,7 +7,8 @@ import type { KnownSession, SessionDirectory } from "./session-directory.ts";
  *
  * T1  A commit is added only after everything that could refuse it was asked.
  * T2  Numbers of sessions and events are given in the order of the commits; the same commits get the same numbers
- *     again after a restart.
+ *     again after a restart, and when another thread folds them.
+ * T3  What was sent away to be folded is seen until it is back; the tables may have it already.
  */
 export type Tail = {
   readonly commits: number;
@@ -18,6 +19,8 @@ export type Tail = {
   readonly plans: ReadonlyMap<string, { readonly owner: string; readonly plan: string }>;
   readonly blobs: readonly (BlobText & { readonly owner: string })[];
   readonly cursors: ReadonlyMap<string, { readonly owner: string; readonly seq: number }>;
+  /** Of the first event that it has, or will have. */
+  readonly firstSeq: number;
   readonly lastSeq: number;
   readonly lastN: number;
 };
@@ -42,14 +45,24 @@ type TailEnergy = {
 
 export type TailWriter = {
   readonly now: () => Tail;
+  /** What somebody else is folding. */
+  readonly away: () => Tail | undefined;
   /** The session as it is after every commit so far; undefined when there is none. */
   readonly find: (sessionId: string) => KnownSession | TailSession | undefined;
+  /** What the tail has of a call. */
+  readonly entry: (sessionId: string, ord: string) => TailEntry | undefined;
   readonly add: (rows: CommitRows) => TailSession | undefined;
-  /** Begins anew with what the tables have; a tail that came to nothing is forgotten so. */
+  /** Begins anew with what the tables have and what is away; a tail that came to nothing is forgotten so. */
   readonly reset: () => void;
   /** The tables have it all now. */
   readonly folded: () => void;
+  /** Keeps what there is apart from what comes; gives the numbers that it began with. */
+  readonly sendAway: () => TailNumbers;
+  /** The tables have what was away, or nobody has and it is forgotten together with what came after. */
+  readonly back: (isFolded: boolean) => void;
 };
+
+export type TailNumbers = Pick<Tail, "lastSeq" | "lastN">;
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 type Growing = Mutable<Omit<Tail, "sessions" | "events" | "energy" | "plans" | "blobs" | "cursors">> & {
@@ -61,17 +74,20 @@ type Growing = Mutable<Omit<Tail, "sessions" | "events" | "energy" | "plans" | "
   readonly cursors: Map<string, { readonly owner: string; readonly seq: number }>;
 };
 
-type Numbers = Pick<Tail, "lastSeq" | "lastN">;
-
-export function createTail(directory: SessionDirectory, stored: Numbers): TailWriter {
+export function createTail(directory: SessionDirectory, stored: TailNumbers): TailWriter {
   let numbers = stored;
   let tail = emptyTail(numbers);
+  let away: Growing | undefined;
 
   function sessionOf({ sessionId, owner, session }: CommitRows): TailSession | undefined {
     if (sessionId === "") return undefined;
     const known = tail.sessions.get(sessionId);
     if (known !== undefined) return known;
-    const made = newTailSession(sessionId, owner, directory.find(sessionId) ?? newBase(session));
+    const sent = away?.sessions.get(sessionId);
+    const made =
+      sent === undefined
+        ? newTailSession(sessionId, owner, directory.find(sessionId) ?? newBase(session))
+        : followingOn(sent);
     tail.sessions.set(sessionId, made);
     return made;
   }
@@ -81,9 +97,21 @@ export function createTail(directory: SessionDirectory, stored: Numbers): TailWr
     return { n: tail.lastN, version: 0, status: session?.status ?? "", tip: "" };
   }
 
+  function noteAll({ sessions, lastSeq, lastN }: Growing): void {
+    for (const session of sessions.values()) directory.note(session.id, knownAfter(session));
+    numbers = { lastSeq, lastN };
+  }
+
   return {
     now: () => tail,
-    find: (sessionId) => tail.sessions.get(sessionId) ?? directory.find(sessionId),
+    away: () => away,
+    find: (sessionId) => tail.sessions.get(sessionId) ?? away?.sessions.get(sessionId) ?? directory.find(sessionId),
+    entry: (sessionId, ord) => {
+      const newer = tail.sessions.get(sessionId)?.journal.get(ord);
+      const older = away?.sessions.get(sessionId)?.journal.get(ord);
+      if (newer === undefined || older === undefined) return newer ?? older;
+      return { ...older, outcome: newer.outcome };
+    },
     add: (rows) => {
       const session = sessionOf(rows);
       tail.commits += 1;
@@ -93,19 +121,36 @@ export function createTail(directory: SessionDirectory, stored: Numbers): TailWr
       return session;
     },
     reset: () => {
-      tail = emptyTail(numbers);
+      tail = emptyTail(away ?? numbers);
     },
     folded: () => {
-      for (const { id, base, version, row, tip } of tail.sessions.values()) {
-        directory.note(id, { n: base.n, version, status: row?.status ?? base.status, tip });
-      }
-      numbers = { lastSeq: tail.lastSeq, lastN: tail.lastN };
+      noteAll(tail);
       tail = emptyTail(numbers);
+    },
+    sendAway: () => {
+      away = tail;
+      tail = emptyTail(away);
+      return numbers;
+    },
+    back: (isFolded) => {
+      if (isFolded && away !== undefined) noteAll(away);
+      away = undefined;
+      if (!isFolded) tail = emptyTail(numbers);
     },
   };
 }
 
-function emptyTail({ lastSeq, lastN }: Numbers): Growing {
+function knownAfter({ base, version, row, tip }: TailSession): KnownSession {
+  return { n: base.n, version, status: row?.status ?? base.status, tip };
+}
+
+/** Reads see the newest of a session alone, so it has what those see that look at the whole row. */
+function followingOn(sent: TailSession): TailSession {
+  const { id, owner, row, planHash, input } = sent;
+  return { ...newTailSession(id, owner, knownAfter(sent)), row, planHash, input };
+}
+
+function emptyTail({ lastSeq, lastN }: TailNumbers): Growing {
   return {
     commits: 0,
     chars: 0,
@@ -115,6 +160,7 @@ function emptyTail({ lastSeq, lastN }: Numbers): Growing {
     plans: new Map(),
     blobs: [],
     cursors: new Map(),
+    firstSeq: lastSeq + 1,
     lastSeq,
     lastN,
   };

@@ -8,10 +8,23 @@ export function createWriteStatements(db: DatabaseSync): WriteStatements {
   return Object.fromEntries(entries) as WriteStatements;
 }
 
+/** Some errors make SQLite end the transaction itself. */
+export function inTransaction(db: DatabaseSync, { begin, commit }: WriteStatements, work: () => void): void {
+  try {
+    begin.run();
+    work();
+    commit.run();
+  } catch (thrown) {
+    // Without its commit mark in the log, a transaction is void however this ends.
+    if (db.isTransaction) db.exec("ROLLBACK");
+    throw thrown;
+  }
+}
+
 const SQL = {
   begin: "BEGIN IMMEDIATE",
   commit: "COMMIT",
-  addTail: "INSERT INTO tail (commits) VALUES (?)",
+  noteFolded: "UPDATE log SET folded = ?",
   clearTail: "DELETE FROM tail",
   insertSession: `INSERT INTO sessions (n, id, owner, version, status, energy_units, energy_rows, core, frames)
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,

@@ -1,12 +1,12 @@
 import { DatabaseSync } from "node:sqlite";
 import { isErgonError } from "@ergon/core";
-import { fromSqlite } from "../sqlite/sqlite-errors.ts";
+import { fromSqlite } from "./sqlite-errors.ts";
 
 /**
  * Takes the lock that this file stands for, or gives undefined when another has it. The file stays empty: an exclusive
  * transaction is held open on it. Nothing else may open the file in this process, because closing it would free the lock.
  */
-export function lockFolder(path: string): (() => void) | undefined {
+export function lockFile(path: string): (() => void) | undefined {
   let db: DatabaseSync | undefined;
   try {
     db = new DatabaseSync(path);
