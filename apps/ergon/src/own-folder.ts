@@ -1,4 +1,5 @@
 import {
+  acknowledging,
   createApprovals,
   createEngine,
   createModelRepairer,
@@ -45,7 +46,7 @@ export async function own(parts: WorkplaceParts, data: OwnedData, entrance: Entr
     disallow: hub.disallow,
     reach: hub.reach,
   });
-  const bare = createEngine({
+  const engineHere = createEngine({
     store: data.state,
     blobs: data.blobs,
     gate,
@@ -59,7 +60,7 @@ export async function own(parts: WorkplaceParts, data: OwnedData, entrance: Entr
     fsyncEveryStep: values.fsync === "always",
     supervised: true,
   });
-  const engine = hub.engine(bare, plans.get);
+  const engine = hub.engine(acknowledging(engineHere, data.state), plans.get);
   const supervisor = createSupervisor({
     store: data.state,
     engine,

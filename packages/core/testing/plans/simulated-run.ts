@@ -11,6 +11,7 @@ import { createMemoryBlobStore } from "../../src/memory/blob-store.ts";
 import { createIds } from "../../src/memory/ids.ts";
 import { silentLogger } from "../../src/memory/logger.ts";
 import { createMemoryStateStore } from "../../src/memory/state-store.ts";
+import { acknowledging } from "../../src/plans/engine/acknowledging.ts";
 import { createEngine, type EmbeddedEngine } from "../../src/plans/engine/engine.ts";
 import { placedWaits, type PlacedWait } from "../../src/plans/engine/waits.ts";
 import { visitPath, type Cursor } from "../../src/plans/frames.ts";
@@ -181,7 +182,7 @@ export async function simulate(simulation: Simulation): Promise<SimulatedRun> {
         toTake.push(take);
       });
     const mortal = createMortalStore(store, fateOf, simulation.slowStore === true ? turn : undefined);
-    const engine = createEngine({
+    const bare = createEngine({
       ...shared,
       store: mortal,
       registry,
@@ -190,6 +191,7 @@ export async function simulate(simulation: Simulation): Promise<SimulatedRun> {
       plans: { get: () => undefined, ids: () => [] },
       approvals: desk,
     });
+    const engine = acknowledging(bare, mortal);
     const die = (): void => {
       dead = true;
     };

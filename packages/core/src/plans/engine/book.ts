@@ -221,11 +221,10 @@ export function bookCancel(state: RunState, draft: Draft): void {
     });
   }
   draft.changed = true;
-  draft.told = true;
   draft.end = { status: "cancelled" };
 }
 
-/** The session as it is after this draft; a change of status is announced, and so told outside. */
+/** The session as it is after this draft; a change of status is announced. */
 export function bookSession(state: RunState, draft: Draft, supervised: boolean): SessionCore {
   const core = nextCore(state, draft, supervised);
   if (core.status === "running") return core;
@@ -236,7 +235,6 @@ export function bookSession(state: RunState, draft: Draft, supervised: boolean):
   } else {
     note(draft, `session-${draft.end.status}`, { status: core.status, ...error });
   }
-  draft.told = true;
   return core;
 }
 

@@ -34,6 +34,34 @@ describe("plans that were checked", () => {
     expect(check(plans, planOf("a")).checked.hash).toBe(first.checked.hash);
   });
 
+  it("are known by the object when they have a name, as long as the same tools are there", () => {
+    const { plans, registry } = open();
+    let read = 0;
+    const { description, ...rest } = planOf("a");
+    const given = Object.defineProperty(rest, "description", {
+      enumerable: true,
+      get: () => {
+        read += 1;
+        return description;
+      },
+    });
+    const asked = { plan: given, isNamed: true, input: {}, role: undefined };
+    const first = plans.check(asked);
+    expect(plans.check(asked).checked).toBe(first.checked);
+    const before = read;
+    expect(plans.check(asked).checked).toBe(first.checked);
+    expect(read).toBe(before);
+    registry.unregister("t");
+    expect(() => plans.check(asked)).toThrow(/no tool "t"/);
+    register(registry);
+    const again = plans.check(asked);
+    expect([again.checked.hash, again.checked === first.checked]).toEqual([first.checked.hash, false]);
+    plans.check(asked);
+    const afterwards = read;
+    expect(plans.check(asked).checked).toBe(again.checked);
+    expect(read).toBe(afterwards);
+  });
+
   it("are not mistaken for what is no JSON", () => {
     const { plans } = open();
     check(plans, planOf("a"));

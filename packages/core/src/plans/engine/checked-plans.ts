@@ -26,6 +26,8 @@ export type CheckedPlans = {
   /** The plan as preflight read it, and its input with defaults. Throws `plan_invalid` with every problem. */
   readonly check: (asked: {
     readonly plan: unknown;
+    /** It has a name, and nobody changes the object. */
+    readonly isNamed?: boolean;
     readonly input: Json | undefined;
     readonly role: string | undefined;
   }) => { readonly checked: CheckedPlan; readonly input: Json };
@@ -35,12 +37,18 @@ type Known = CheckedPlan & { readonly role: string | undefined; readonly tools: 
 
 export function createCheckedPlans({ registry }: { readonly registry: ToolSource }): CheckedPlans {
   const known = new Map<string, Known>();
+  const named = new WeakMap<object, Known>();
   let chars = 0;
 
   /** What preflight found holds while the same text meets the same tools in the same role; the input is always new. */
-  function remembered(text: string, role: string | undefined): Known | undefined {
-    const found = known.get(text);
-    return found?.role === role && found?.tools === registry.list() ? found : undefined;
+  function remembered(plan: unknown, isNamed: boolean, role: string | undefined): Known | undefined {
+    const stands = (known: Known | undefined): boolean => known?.role === role && known?.tools === registry.list();
+    const byName = isNamed ? named.get(plan as object) : undefined;
+    if (stands(byName)) return byName;
+    const found = known.get(textOf(plan));
+    if (found === undefined || !stands(found)) return undefined;
+    if (isNamed) named.set(plan as object, found);
+    return found;
   }
 
   function remember(text: string, checked: CheckedPlan, role: string | undefined): Known {
@@ -61,8 +69,8 @@ export function createCheckedPlans({ registry }: { readonly registry: ToolSource
   }
 
   return {
-    check: ({ plan, input = {}, role }) => {
-      const found = remembered(textOf(plan), role);
+    check: ({ plan, isNamed = false, input = {}, role }) => {
+      const found = remembered(plan, isNamed, role);
       const fitting = found === undefined ? undefined : fittingInput(found.plan, input);
       if (found !== undefined && fitting !== undefined) return { checked: found, input: fitting };
       const copy = plainCopy(plan);

@@ -20,8 +20,8 @@ export type Draft = {
   readonly blobs: BlobRow[];
   readonly events: NewEvent[];
   launches: Effect[];
-  /** Whoever waits is told once the commit is on the disk. */
-  readonly acknowledge: ((onDisk: Promise<void>) => void)[];
+  /** Whoever waits is told once the commit is written, and on the disk if that is waited for. */
+  readonly acknowledge: ((onDisk: Promise<void> | undefined) => void)[];
   changed: boolean;
   /** The store has it: what happens now belongs to the next. */
   taken: boolean;
@@ -30,8 +30,6 @@ export type Draft = {
   steps: number;
   /** What follows begins only when the commit is on the disk. */
   durable: boolean;
-  /** Somebody outside is told of it when it is on the disk; what follows need not wait for that. */
-  told: boolean;
   end: RunEnd | { readonly status: "cancelled" } | undefined;
 };
 
@@ -53,7 +51,6 @@ export function newDraft(): Draft {
     transitions: 0,
     steps: 0,
     durable: false,
-    told: false,
     end: undefined,
   };
 }

@@ -46,7 +46,7 @@ export type StartRun = ExecutePlan & {
   readonly isAwaited?: boolean;
 };
 
-/** The plans that can be run by name. */
+/** The plans that can be run by name. A plan is one object for as long as it stays as it is, and nobody changes it. */
 export type PlanLookup = {
   readonly get: (planId: string) => AgenticPlan | undefined;
   readonly ids: () => readonly string[];

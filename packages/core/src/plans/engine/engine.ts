@@ -98,8 +98,7 @@ export function createEngine(given: EngineDeps & { readonly plans: PlanLookup })
           const { core } = await reader.record({ owner, sessionId });
           const late = deadlineMs !== undefined && deps.clock.now() >= deadlineMs;
           if (isSettled(core) || isLeftAlone(core)) {
-            // What this answer says must still be so after a loss of power.
-            await deps.store.sync();
+            if (deps.fsyncEveryStep === true) await deps.store.sync();
             return core;
           }
           if (late || signal?.aborted === true || closing) return core;

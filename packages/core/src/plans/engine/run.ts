@@ -11,12 +11,13 @@
  * E3  A call's intent is in the journal before the tool is called; on the disk when its effects are `once`.
  * E4  Commits of a run reach the store in order; the version fence makes a second driver of the session fail, not win.
  * E5  When nothing is under way, nothing of the run needs to stay in memory.
- * E6  Nobody outside is told of anything that is not on the disk. The run itself goes on meanwhile: what the loss of
- *     power would make it forget may be repeated, by the effects of its tools.
+ * E6  Whoever waits is answered when the store has what the answer tells; with `ERGON_FSYNC=always`, when the disk has it.
+ *     Who tells it outside of this process has the disk take it first (`acknowledging.ts`). The run itself goes on
+ *     meanwhile: what the loss of power would make it forget may be repeated, by the effects of its tools.
  */
 import { toErgonError } from "../../errors/ergon-error.ts";
 import { isoTime } from "../../ports/clock.ts";
-import type { Commit, SessionWrite } from "../../ports/state-store.ts";
+import type { Commit, ContextWrite, SessionWrite } from "../../ports/state-store.ts";
 import type { Json } from "../../schema/json.ts";
 import type { SessionCore } from "../../schema/session.ts";
 import { advance, begin, owed, type Advance } from "../interpreter.ts";
@@ -104,7 +105,6 @@ export function createRun({ deps, state, onCommit, onIdle }: RunParts): Run {
       pumping = true;
       const draft = newDraft();
       draft.at = isoTime(deps.clock);
-      draft.told = true;
       let runsAhead = false;
       let onDisk: Promise<void> | undefined;
       try {
@@ -215,8 +215,7 @@ export function createRun({ deps, state, onCommit, onIdle }: RunParts): Run {
       const applied = "cancel" in item ? cancelNow(draft) : arrived(item, draft);
       const { taken } = item;
       if (taken === undefined) continue;
-      draft.told = true;
-      draft.acknowledge.push((onDisk) => taken(onDisk.then(() => applied)));
+      draft.acknowledge.push((onDisk) => taken(onDisk === undefined ? applied : onDisk.then(() => applied)));
     }
   }
 
@@ -332,7 +331,7 @@ export function createRun({ deps, state, onCommit, onIdle }: RunParts): Run {
       expectVersion: state.version,
       session: first === undefined ? { core, frames } : { core, frames, planHash: first.planHash, input: first.input },
       ...(first?.plan === undefined ? {} : { plan: first.plan }),
-      context,
+      context: newestOf(context),
       dropScopes,
       journal,
       energy,
@@ -348,9 +347,12 @@ export function createRun({ deps, state, onCommit, onIdle }: RunParts): Run {
     state.version++;
   }
 
-  /** Has the disk take what somebody outside is told of, and with `ERGON_FSYNC=always` everything (E6). */
+  /** With `ERGON_FSYNC=always` the disk takes everything at once, and answers wait for it (E6). */
   function sync(draft: Draft): Written {
-    if (!draft.told && deps.fsyncEveryStep !== true) return {};
+    if (deps.fsyncEveryStep !== true) {
+      for (const acknowledge of draft.acknowledge) acknowledge(undefined);
+      return {};
+    }
     ahead += draft.steps;
     const onDisk = deps.store.sync().finally(() => {
       ahead -= draft.steps;
@@ -408,6 +410,18 @@ export function createRun({ deps, state, onCommit, onIdle }: RunParts): Run {
     const error = toErgonError(thrown, "engine_failed").toJSON();
     deps.logger.error({ sessionId: state.sessionId, error }, "A run was put down; the next start takes it up.");
   }
+}
+
+/** Of what one commit writes under the same name only the last would stay. */
+function newestOf(writes: readonly ContextWrite[]): readonly ContextWrite[] {
+  if (writes.length < 2) return writes;
+  const scopes = new Map<string, Map<string, ContextWrite>>();
+  for (const write of writes) {
+    const scope = scopes.get(write.scope);
+    if (scope === undefined) scopes.set(write.scope, new Map([[write.key, write]]));
+    else scope.set(write.key, write);
+  }
+  return [...scopes.values()].flatMap((scope) => [...scope.values()]);
 }
 
 function isFull({ transitions }: Draft): boolean {

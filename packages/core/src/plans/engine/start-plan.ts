@@ -29,10 +29,11 @@ export type StartDeps = EngineDeps & {
 export async function startPlan(
   deps: StartDeps,
   record: SessionRecord,
-  { plan: asked, input: given, context = {}, mode = record.core.mode, conversationId, isAwaited }: StartRun,
+  { plan: asked, input: givenInput, context = {}, mode = record.core.mode, conversationId, isAwaited }: StartRun,
 ): Promise<SessionCore> {
-  const named = typeof asked === "string" ? namedPlan(deps.plans, asked) : asked;
-  const { checked, input } = deps.checkedPlans.check({ plan: named, input: given, role: mode });
+  const isNamed = typeof asked === "string";
+  const given = isNamed ? namedPlan(deps.plans, asked) : asked;
+  const { checked, input } = deps.checkedPlans.check({ plan: given, isNamed, input: givenInput, role: mode });
   const { plan, hash } = checked;
   const { lastError: _cleared, ...core } = record.core;
   const run = core.run + 1;
