@@ -16,6 +16,7 @@ import {
   ToolRegistry,
 } from "@ergon/core";
 import { createMcpConnector, openInvocationLog, openSqliteStateStore, type SqliteStateStore } from "@ergon/node";
+import { FOLD_MODULE } from "./fold-module.ts";
 import { median, type Report } from "./report.ts";
 
 const CALLS = 2_000;
@@ -42,7 +43,11 @@ export async function run(): Promise<Report> {
   const folder = mkdtempSync(join(tmpdir(), "ergon-bench-"));
   const clock = createSystemClock();
   const http = await startHttp();
-  const store = openSqliteStateStore({ path: join(folder, "state.db"), logger: silentLogger });
+  const store = openSqliteStateStore({
+    path: join(folder, "state.db"),
+    foldModule: FOLD_MODULE,
+    logger: silentLogger,
+  });
   const registry = new ToolRegistry();
   const log = openInvocationLog({
     path: join(folder, "hub.db"),

@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import {
+  acknowledging,
   type AgenticPlan,
   createEngine,
   createIds,
@@ -10,13 +11,17 @@ import {
   ToolRegistry,
 } from "@ergon/core";
 import { openFileBlobStore, openSqliteStateStore } from "@ergon/node";
+import { FOLD_MODULE } from "../fold-module.ts";
 import type { OpenContender } from "./contender.ts";
 
-/** Ergon as `compose.ts` puts it together; `ERGON_FSYNC` as its users set it. `BENCH_EFFECTS` says what the step is. */
+/**
+ * Ergon as a program of one's own uses it, as it uses the peers; `ERGON_FSYNC` as its users set it. `BENCH_EFFECTS` says what
+ * the step is, `BENCH_ANSWERS` whether the disk has what an answer says before it is given, as with every door.
+ */
 export const open: OpenContender = async ({ folder, stepped }) => {
   const fsync = process.env["ERGON_FSYNC"] === "always" ? "always" : "effects";
   const effects = process.env["BENCH_EFFECTS"] === "idempotent" ? "idempotent" : "pure";
-  const store = openSqliteStateStore({ path: join(folder, "state.db") });
+  const store = openSqliteStateStore({ path: join(folder, "state.db"), foldModule: FOLD_MODULE });
   const blobs = openFileBlobStore({ folder: join(folder, "blobs") });
   const clock = createSystemClock();
   const registry = new ToolRegistry();
@@ -29,7 +34,8 @@ export const open: OpenContender = async ({ folder, stepped }) => {
   });
   const gate = createToolGate({ registry, clock, logger: silentLogger });
   const ids = createIds({ clock });
-  const engine = createEngine({
+  const plans = new Map<string, AgenticPlan>();
+  const bare = createEngine({
     store,
     blobs,
     gate,
@@ -37,16 +43,18 @@ export const open: OpenContender = async ({ folder, stepped }) => {
     clock,
     ids,
     logger: silentLogger,
-    plans: { get: () => undefined, ids: () => [] },
+    plans: { get: (planId) => plans.get(planId), ids: () => [...plans.keys()] },
     fsyncEveryStep: fsync === "always",
   });
-  const plans = new Map<number, AgenticPlan>();
+  const answersSynced = process.env["BENCH_ANSWERS"] === "synced";
+  const engine = answersSynced ? acknowledging(bare, store) : bare;
+  const byDefault = answersSynced ? "each answer synced" : "none but before `once`";
+  const synced = fsync === "always" ? "every commit synced" : byDefault;
   return {
-    synchronous: () =>
-      Promise.resolve(fsync === "always" ? "every commit synced" : "NORMAL, synced for what is acknowledged"),
+    synchronous: () => Promise.resolve(synced),
     run: async (steps) => {
-      const plan = plans.get(steps) ?? chain(steps);
-      plans.set(steps, plan);
+      const plan = `chain-${String(steps)}`;
+      if (!plans.has(plan)) plans.set(plan, chain(steps));
       const session = { owner: "bench", sessionId: ids.next("ses") };
       await engine.executePlan({ ...session, plan, create: true });
       const { status } = await engine.settled(session);
