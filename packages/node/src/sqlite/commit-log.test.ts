@@ -151,13 +151,14 @@ describe("the two files of the log", () => {
     log.append("a");
     log.folded(2);
     expect(disk.begun()).toBe(1);
-    // One at a time.
+    // One at a time, and once more when they have got more meanwhile.
     log.folded(3);
     expect(disk.begun()).toBe(1);
     await disk.end();
-    log.folded(3);
-    expect(disk.begun()).toBe(2);
+    expect([disk.begun(), disk.isUnderWay()]).toEqual([2, true]);
     await disk.end();
+    log.folded(3);
+    expect([disk.begun(), disk.isUnderWay()]).toEqual([2, false]);
     // Now the other one is active, which has next to nothing.
     log.append("b");
     log.folded(4);
@@ -211,7 +212,7 @@ describe("the two files of the log", () => {
     log.append("a");
     expect(firsts()).toEqual([1, 3]);
     expect(open({ folded: 1 }).after(1)).toHaveLength(4);
-    log.folded(5);
+    // The one that began after it.
     await disk.end();
     log.append("b");
     expect(firsts()).toEqual([3, 6]);
