@@ -7,6 +7,7 @@ import {
   type EmbeddedEngine,
   type Logger,
   type NewEvent,
+  syncEnds,
   toErgonError,
 } from "@ergon/core";
 import { FIRST_PRINCIPAL, newSecret, openTokenBook, readFirstToken } from "@ergon/node";
@@ -61,6 +62,7 @@ export async function own(parts: WorkplaceParts, data: OwnedData, entrance: Entr
     supervised: true,
   });
   const engine = hub.engine(acknowledging(engineHere, data.state), plans.get);
+  const stopSyncing = syncEnds(data.state, logger);
   const supervisor = createSupervisor({
     store: data.state,
     engine,
@@ -125,6 +127,7 @@ export async function own(parts: WorkplaceParts, data: OwnedData, entrance: Entr
       await subAgent.close();
       tellAll();
       await engine.close({ graceMs: DRAIN_MS });
+      stopSyncing();
     } finally {
       process.off("exit", sayWhatEnds);
       await hub.close().catch((thrown: unknown) => {

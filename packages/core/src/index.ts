@@ -340,7 +340,7 @@ export { createRefinementLoops, type LoopDecided, type RefinementLoopsDeps } fro
 export { checkLoopId } from "./refinement/loop-arguments.ts";
 export { isStagnant } from "./refinement/stagnation.ts";
 export { createDryRun, type DryRun } from "./plans/dry-run/dry-run.ts";
-export { acknowledging } from "./plans/engine/acknowledging.ts";
+export { acknowledging, syncEnds } from "./plans/engine/acknowledging.ts";
 export { createEngine, type EmbeddedEngine, MAX_ACTIVE_RUNS } from "./plans/engine/engine.ts";
 export type { Corrections, FailedCall, Failure } from "./plans/engine/corrections.ts";
 export type { EngineDeps, PlanLookup, StartRun, ToolSource } from "./plans/engine/engine-deps.ts";

@@ -1,5 +1,12 @@
 import type { DatabaseSync } from "node:sqlite";
-import { type BatchOutcome, type CommitReceipt, type CommitRows, type ErgonError, newsOf } from "@ergon/core";
+import {
+  type BatchOutcome,
+  type CommitReceipt,
+  type CommitRows,
+  type ErgonError,
+  newsOf,
+  storeError,
+} from "@ergon/core";
 import { createCommitCheck } from "./check-commit.ts";
 import type { CommitLog } from "./commit-log.ts";
 import { foldTail } from "./fold.ts";
@@ -7,7 +14,7 @@ import { createSessionDirectory } from "./session-directory.ts";
 import { fromSqlite } from "./sqlite-errors.ts";
 import { createTail, type TailNumbers, type TailWriter } from "./tail.ts";
 import { readTailText, tailText } from "./tail-text.ts";
-import { createWriteStatements, inTransaction } from "./write-statements.ts";
+import { createWriteStatements, inTransaction, noteFolded } from "./write-statements.ts";
 
 /*
  * Writes batches of commits: into the log, and from time to time all that the tables do not have, the tail, into the tables.
@@ -26,8 +33,8 @@ export type BatchWriter = {
   /** How often over the tail is what it may be. */
   readonly excess: () => number;
   /**
-   * Puts everything into the tables; throws when the disk does not take it, and then nothing has changed. Not while
-   * something is away.
+   * Puts everything into the tables; throws when the disk does not take it and while something is away, and then nothing
+   * has changed.
    */
   readonly fold: () => void;
   /** Gives the tail to somebody else to fold; undefined when there is nothing to give. */
@@ -36,9 +43,10 @@ export type BatchWriter = {
   readonly back: () => boolean;
 };
 
-/** Records of the log, of which the last has the number `upTo`; `numbers` are those that the tables end with before. */
+/** Records of the log, behind `after` and up to `upTo`; `numbers` are those that the tables end with before. */
 export type FoldTask = {
   readonly texts: readonly string[];
+  readonly after: number;
   readonly upTo: number;
   readonly numbers: TailNumbers;
 };
@@ -116,12 +124,16 @@ export function createBatchWriter(db: DatabaseSync, log: CommitLog, maxTailCommi
   }
 
   function fold(): void {
+    if (sent !== undefined)
+      throw storeError("store_unavailable", "Another thread has not put its commits into their tables yet.", {
+        retryable: true,
+      });
     load();
     if (tail.now().commits === 0) return;
     inTransaction(db, statements, () => {
       foldTail(statements, tail.now());
       if (inherited.length > 0) statements.clearTail.run();
-      statements.noteFolded.run(log.last());
+      noteFolded(statements, folded, log.last());
     });
     inherited = [];
     texts = [];
@@ -132,6 +144,8 @@ export function createBatchWriter(db: DatabaseSync, log: CommitLog, maxTailCommi
 
   return {
     apply: (batch) => {
+      const full = log.refusal();
+      if (full !== undefined) return { receipts: batch.map(() => full), news: [] };
       const together = record(batch);
       if (together !== undefined) return together;
       const alone = batch.map((rows) => record([rows]));
@@ -150,7 +164,7 @@ export function createBatchWriter(db: DatabaseSync, log: CommitLog, maxTailCommi
       load();
       // What is not in the log nobody else can be told of by its number.
       if (inherited.length > 0 || tail.now().commits === 0) return undefined;
-      const task = { texts, upTo: log.last(), numbers: tail.sendAway() };
+      const task = { texts, after: folded, upTo: log.last(), numbers: tail.sendAway() };
       sent = task.upTo;
       texts = [];
       return task;

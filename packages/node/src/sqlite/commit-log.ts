@@ -1,4 +1,4 @@
-import { type Logger, storeError } from "@ergon/core";
+import { type ErgonError, type Logger, storeError } from "@ergon/core";
 import { fromFileSystem } from "../blobs/file-errors.ts";
 import { type LogFile, openLogFile } from "./log-file.ts";
 import { createSharedSync, type SharedSync } from "./shared-sync.ts";
@@ -13,6 +13,8 @@ import { createSyncPace } from "./sync-pace.ts";
  * L4  What the loss of power takes is the newest records: one that has another missing before it does not count.
  */
 export type CommitLog = {
+  /** Why nothing can be appended now; undefined when it can. */
+  readonly refusal: () => ErgonError | undefined;
   /** Throws when the disk does not take it; then nothing was added. */
   readonly append: (text: string) => void;
   /** Of the newest record. */
@@ -45,7 +47,7 @@ export type CommitLogParts = {
   readonly syncTablesNow: () => void;
   /** The disk is busy with the tables, so that a sync of the log would take long. */
   readonly isDiskBusy: () => boolean;
-  /** A file that did not sync cannot be trusted at the next attempt either: puts all into the tables and has the disk take them. */
+  /** The files cannot be trusted: puts all into the tables and has the disk take those. */
   readonly rescue: (cause: Error) => Promise<void>;
   readonly logger: Logger | undefined;
 };
@@ -58,6 +60,8 @@ export function openCommitLog(parts: CommitLogParts): CommitLog {
   /** The tables have on the disk what is in records up to this. */
   let safe = 0;
   let isSettling = false;
+  /** Why the files cannot be trusted: what did not sync once may seem to the next time, and is not on the disk. */
+  let distrust: ErgonError | undefined;
   const pace = createSyncPace(() => performance.now());
   if (files.some((file) => file.last() > 0)) takeUp();
   let [other, active] = files.toSorted((a, b) => a.last() - b.last()) as [LogFile, LogFile];
@@ -110,37 +114,52 @@ export function openCommitLog(parts: CommitLogParts): CommitLog {
   }
 
   async function flush(): Promise<void> {
+    if (distrust === undefined) {
+      try {
+        return await syncFiles();
+      } catch (thrown) {
+        distrust = fromFileSystem(thrown, "syncing the store to the disk");
+      }
+    }
+    await parts.rescue(distrust);
+    safe = folded;
+    // What came meanwhile follows on what the files may have lost: it is for the next rescue.
+    if (last() !== folded) return;
+    distrust = undefined;
+    for (const file of files) file.beginAnew(folded + 1);
+  }
+
+  async function syncFiles(): Promise<void> {
     const dirty = [other, active].filter((file) => file.isDirty());
     const started = performance.now();
-    try {
-      if (!isSettling && !parts.isDiskBusy() && pace.isQuick()) {
-        for (const file of dirty) file.syncNow();
-        pace.took(performance.now() - started);
-      } else {
-        await Promise.all(dirty.map((file) => file.sync()));
-      }
-    } catch (thrown) {
-      await parts.rescue(fromFileSystem(thrown, "syncing the store to the disk"));
-      safe = folded;
-      if (last() === folded) for (const file of files) file.beginAnew(folded + 1);
+    if (!isSettling && !parts.isDiskBusy() && pace.isQuick()) {
+      for (const file of dirty) file.syncNow();
+      pace.took(performance.now() - started);
+    } else {
+      await Promise.all(dirty.map((file) => file.sync()));
     }
+  }
+
+  function refusal(): ErgonError | undefined {
+    takeTurns();
+    if (active.bytes() <= MAX_LOG_BYTES) return undefined;
+    // Whoever is refused tries again, and the tables may have everything by then.
+    void settle();
+    return storeError(
+      "store_unavailable",
+      `The log beside ${parts.path} is full, since the database itself cannot be written. Make room on the disk.`,
+      { retryable: true },
+    );
   }
 
   const shared = createSharedSync(flush);
   if (files.some((file) => file.isDirty())) shared.grew();
   return {
     last,
+    refusal,
     append: (text) => {
-      takeTurns();
-      if (active.bytes() > MAX_LOG_BYTES) {
-        // Whoever is refused tries again, and the tables may have everything by then.
-        void settle();
-        throw storeError(
-          "store_unavailable",
-          `The log beside ${parts.path} is full, since the database itself cannot be written. Make room on the disk.`,
-          { retryable: true },
-        );
-      }
+      const full = refusal();
+      if (full !== undefined) throw full;
       if (active.last() === 0) active.beginAnew(last() + 1);
       try {
         active.append(text);
@@ -156,7 +175,7 @@ export function openCommitLog(parts: CommitLogParts): CommitLog {
     },
     sync: shared.sync,
     close: async () => {
-      // What it cannot sync now, closing the database does.
+      // What it cannot sync now, closing the database does for what the tables have.
       await shared.sync().catch(() => undefined);
       for (const file of [active, other]) file.close();
     },
@@ -176,6 +195,7 @@ export function createMemoryLog(): CommitLog {
       last += 1;
     },
     last: () => last,
+    refusal: () => undefined,
     after: (number) => texts.slice(Math.max(0, texts.length - (last - number))),
     folded: (upTo) => {
       texts = texts.slice(Math.max(0, texts.length - (last - upTo)));

@@ -1,6 +1,5 @@
 import { DatabaseSync } from "node:sqlite";
-import { isErgonError } from "@ergon/core";
-import { fromSqlite } from "./sqlite-errors.ts";
+import { fromSqlite, isBusy } from "./sqlite-errors.ts";
 
 /**
  * Takes the lock that this file stands for, or gives undefined when another has it. The file stays empty: an exclusive
@@ -14,15 +13,9 @@ export function lockFile(path: string): (() => void) | undefined {
   } catch (thrown) {
     if (db?.isOpen === true) db.close();
     const error = fromSqlite(thrown, `locking ${path}`);
-    if (isErgonError(error) && error.retryable && isBusy(error.details)) return undefined;
+    if (error.retryable && isBusy(error)) return undefined;
     throw error;
   }
   const held = db;
   return () => held.close();
 }
-
-function isBusy(details: Readonly<Record<string, unknown>> | undefined): boolean {
-  return details?.["sqliteCode"] === SQLITE_BUSY;
-}
-
-const SQLITE_BUSY = 5;

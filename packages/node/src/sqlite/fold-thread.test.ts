@@ -6,9 +6,13 @@ import { type Commit, createMemoryLogger, type StateStore } from "@ergon/core";
 import { stateStoreContract } from "@ergon/core/testing";
 import { rolldown } from "rolldown";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { MAX_TAIL_CHARS } from "./batch-writer.ts";
+import { createBatchWriter, MAX_TAIL_CHARS } from "./batch-writer.ts";
+import { createMemoryLog } from "./commit-log.ts";
 import { MAX_EXCESS } from "./folding.ts";
+import { openDatabase } from "./open-database.ts";
 import { openSqliteStateStore } from "./state-store.ts";
+import { readTailText } from "./tail-text.ts";
+import { createWriteStatements, noteFolded } from "./write-statements.ts";
 
 const folder = mkdtempSync(join(existsSync("/dev/shm") ? "/dev/shm" : tmpdir(), "ergon-fold-"));
 const foldModule = join(folder, "fold-worker.mjs");
@@ -45,28 +49,76 @@ describe("a thread that folds", () => {
     expect(paths.map(tasksOf).reduce((sum, tasks) => sum + tasks, 0)).toBeGreaterThan(paths.length * 2);
   });
 
-  it.each(["dies before it folds", "dies when it has folded", "breaks at its start", "is slow"])(
-    "loses nothing and does nothing twice when it %s",
-    async (fate) => {
-      process.env["FOLD_FATE"] = fate;
-      const logger = createMemoryLogger();
+  it.each([
+    { fate: "dies before it folds", warned: 1 },
+    { fate: "dies when it has folded", warned: 1 },
+    { fate: "breaks at its start", warned: 1 },
+    { fate: "is slow", warned: 0 },
+    { fate: "tells of trouble meanwhile", warned: Number.POSITIVE_INFINITY },
+  ])("loses nothing and does nothing twice when it $fate", async ({ fate, warned }) => {
+    process.env["FOLD_FATE"] = fate;
+    const logger = createMemoryLogger();
+    const path = freshPath();
+    const store = openSqliteStateStore({ path, foldModule, maxTailCommits: 0, logger });
+    for (let n = 0; n < 60; n += 1) {
+      await store.commit(step(n));
+      // Long enough for the thread to start, and to have more than one task.
+      await setTimeout(n < 40 ? 5 : 0);
+    }
+    expect(await whole(store)).toEqual(expected(60));
+    await store.close();
+    const again = openSqliteStateStore({ path });
+    expect(await whole(again)).toEqual(expected(60));
+    await again.close();
+    expect(tasksOf(path)).toBeGreaterThanOrEqual(fate === "breaks at its start" ? 0 : 2);
+    const warnings = logger.entries().filter(({ level }) => level === "warn");
+    expect(warnings.length).toBeGreaterThanOrEqual(Math.min(warned, tasksOf(path)));
+    expect(warnings.length).toBeLessThanOrEqual(warned);
+  });
+
+  it(
+    "that never ends is done without when the store is closed, and what it had is not lost",
+    { timeout: 20_000 },
+    async () => {
+      process.env["FOLD_FATE"] = "never ends";
       const path = freshPath();
-      const store = openSqliteStateStore({ path, foldModule, maxTailCommits: 0, logger });
+      const store = openSqliteStateStore({ path, foldModule, maxTailCommits: 8 });
       for (let n = 0; n < 60; n += 1) {
         await store.commit(step(n));
-        // Long enough for the thread to start, and to have more than one task.
         await setTimeout(n < 40 ? 5 : 0);
       }
-      expect(await whole(store)).toEqual(expected(60));
+      expect(tasksOf(path)).toBe(2);
       await store.close();
       const again = openSqliteStateStore({ path });
       expect(await whole(again)).toEqual(expected(60));
       await again.close();
-      expect(tasksOf(path)).toBeGreaterThanOrEqual(fate === "breaks at its start" ? 0 : 2);
-      const warnings = logger.entries().filter(({ level }) => level === "warn");
-      expect(warnings).toHaveLength(fate === "is slow" ? 0 : 1);
     },
   );
+
+  it("is refused what somebody else has folded", () => {
+    const db = openDatabase({ path: ":memory:" });
+    const statements = createWriteStatements(db);
+    noteFolded(statements, 0, 5);
+    noteFolded(statements, 5, 7);
+    for (const after of [0, 5, 8])
+      expect(() => noteFolded(statements, after, 9)).toThrow(expect.objectContaining({ code: "store_unavailable" }));
+    db.close();
+  });
+
+  it("has what was sent to it to itself until it is back", () => {
+    const db = openDatabase({ path: ":memory:" });
+    const writer = createBatchWriter(db, createMemoryLog());
+    const journal = [["0000", "x", ["t", "read", "", 0, AT], null]];
+    writer.apply(
+      readTailText(JSON.stringify([{ sessionId: "s", owner: "me", core: { status: "running" }, frames: 0, journal }])),
+    );
+    expect(writer.sendAway()).toMatchObject({ after: 0, upTo: 1 });
+    expect(() => writer.fold()).toThrow(/Another thread/);
+    expect(writer.back()).toBe(false);
+    writer.fold();
+    expect(db.prepare("SELECT count(*) AS n FROM journal").get()).toEqual({ n: 1 });
+    db.close();
+  });
 
   it("is waited for when what was written meanwhile is far more than the tail may hold", async () => {
     process.env["FOLD_FATE"] = "is slow";

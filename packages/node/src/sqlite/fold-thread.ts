@@ -20,8 +20,16 @@ export type FoldThreadData = { readonly path: string; readonly signs: SharedArra
 /** Where among the signs it is said that a task is done, and that the disk is busy. */
 export const DONE = 0;
 export const SYNCING = 1;
-/** Without an error when it went well, and when it has just started. */
-export type FoldAnswer = { readonly error?: string };
+/** That it has started, that the task up to this number is over, or that something else went wrong. */
+export type FoldWord =
+  | { readonly kind: "ready" }
+  | { readonly kind: "done"; readonly upTo: number; readonly error?: string }
+  | { readonly kind: "trouble"; readonly error: string };
+
+const TROUBLE = {
+  done: "Commits could not be put into their tables by another thread.",
+  trouble: "What was put into the tables could not be moved to its place in the database yet.",
+} as const;
 
 export type FoldThreadParts = {
   /** The file of `fold-worker.ts`, as it was built. */
@@ -35,7 +43,7 @@ export function createFoldThread({ module, path, logger }: FoldThreadParts): Fol
   const signs = new Int32Array(new SharedArrayBuffer(2 * Int32Array.BYTES_PER_ELEMENT));
   let state: "idle" | "starting" | "ready" | "broken" = "idle";
   let worker: Worker | undefined;
-  let finish: (() => void) | undefined;
+  let task: { readonly upTo: number; readonly finish: () => void } | undefined;
 
   function start(): void {
     state = "starting";
@@ -43,10 +51,10 @@ export function createFoldThread({ module, path, logger }: FoldThreadParts): Fol
     worker = new Worker(module, { workerData, name: "fold" });
     // A process that has nothing else to do may end: what is not folded is safe in the log.
     worker.unref();
-    worker.on("message", ({ error }: FoldAnswer) => {
-      if (error !== undefined) logger?.warn({ error }, "Commits could not be put into their tables by another thread.");
-      if (state === "starting") state = "ready";
-      finish?.();
+    worker.on("message", (word: FoldWord) => {
+      if (word.kind === "ready") state = "ready";
+      else if (word.error !== undefined) logger?.warn({ error: word.error }, TROUBLE[word.kind]);
+      if (word.kind === "done" && word.upTo === task?.upTo) task.finish();
     });
     worker.on("error", broken);
     worker.on("exit", broken);
@@ -55,7 +63,7 @@ export function createFoldThread({ module, path, logger }: FoldThreadParts): Fol
   function broken(why: unknown): void {
     if (state !== "broken") logger?.warn({ why: String(why) }, "The thread that folds has ended; it is done without.");
     state = "broken";
-    finish?.();
+    task?.finish();
   }
 
   return {
@@ -63,13 +71,13 @@ export function createFoldThread({ module, path, logger }: FoldThreadParts): Fol
       if (state === "idle") start();
       return state === "ready";
     },
-    fold: async (task) => {
+    fold: async (given) => {
       Atomics.store(signs, DONE, 0);
       const ended = Promise.withResolvers<void>();
-      finish = ended.resolve;
-      worker?.postMessage(task);
+      task = { upTo: given.upTo, finish: ended.resolve };
+      worker?.postMessage(given);
       await ended.promise;
-      finish = undefined;
+      task = undefined;
     },
     wait: (ms) => void Atomics.wait(signs, DONE, 0, ms),
     isSyncing: () => Atomics.load(signs, SYNCING) === 1,

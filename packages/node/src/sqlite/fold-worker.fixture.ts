@@ -13,6 +13,8 @@ parentPort?.on("message", () => {
   tasks += 1;
   appendFileSync(`${path}-tasks`, ".");
   if (tasks === 2 && fate === "dies before it folds") process.exit(1);
+  if (tasks === 2 && fate === "never ends") for (;;) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
+  if (fate === "tells of trouble meanwhile") parentPort?.postMessage({ kind: "trouble", error: "The disk is full." });
   if (fate === "is slow") Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 40);
 });
 await import("./fold-worker.ts");

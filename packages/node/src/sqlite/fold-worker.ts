@@ -2,12 +2,12 @@
 import { parentPort, workerData } from "node:worker_threads";
 import type { FoldTask } from "./batch-writer.ts";
 import { foldTail } from "./fold.ts";
-import { DONE, type FoldAnswer, type FoldThreadData, SYNCING } from "./fold-thread.ts";
+import { DONE, type FoldThreadData, type FoldWord, SYNCING } from "./fold-thread.ts";
 import { openDatabase } from "./open-database.ts";
 import { createSessionDirectory } from "./session-directory.ts";
 import { createTail } from "./tail.ts";
 import { readTailText } from "./tail-text.ts";
-import { createWriteStatements, inTransaction } from "./write-statements.ts";
+import { createWriteStatements, inTransaction, noteFolded } from "./write-statements.ts";
 
 /** After so much text what was written is moved to its place in the database, apart from the tasks. */
 const CHECKPOINT_CHARS = 4 * 1024 * 1024;
@@ -22,12 +22,12 @@ const checkpoint = db.prepare("PRAGMA wal_checkpoint(PASSIVE)");
 let written = 0;
 
 parentPort?.on("message", (task: FoldTask) => {
-  tell(attempt(task));
+  tell({ kind: "done", upTo: task.upTo, ...attempt(task) });
   if (written >= CHECKPOINT_CHARS) moveOn();
 });
-tell({});
+tell({ kind: "ready" });
 
-function attempt({ texts, upTo, numbers }: FoldTask): FoldAnswer {
+function attempt({ texts, after, upTo, numbers }: FoldTask): { readonly error?: string } {
   try {
     // Sessions are looked up anew: the other thread folds, too.
     const tail = createTail(createSessionDirectory(db), numbers);
@@ -37,7 +37,7 @@ function attempt({ texts, upTo, numbers }: FoldTask): FoldAnswer {
     }
     inTransaction(db, statements, () => {
       foldTail(statements, tail.now());
-      statements.noteFolded.run(upTo);
+      noteFolded(statements, after, upTo);
     });
     return {};
   } catch (thrown) {
@@ -51,14 +51,14 @@ function moveOn(): void {
     checkpoint.all();
     written = 0;
   } catch (thrown) {
-    parentPort?.postMessage({ error: String(thrown) } satisfies FoldAnswer);
+    parentPort?.postMessage({ kind: "trouble", error: String(thrown) } satisfies FoldWord);
   } finally {
     Atomics.store(signs, SYNCING, 0);
   }
 }
 
-function tell(answer: FoldAnswer): void {
+function tell(word: FoldWord): void {
   Atomics.store(signs, DONE, 1);
   Atomics.notify(signs, DONE);
-  parentPort?.postMessage(answer);
+  parentPort?.postMessage(word);
 }

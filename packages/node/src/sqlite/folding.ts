@@ -9,6 +9,8 @@ export const FOLD_AFTER_MS = 250;
 /** A tail that has grown to so many times its bounds while another thread folds waits for that thread. */
 export const MAX_EXCESS = 16;
 const MAX_WAIT_MS = 1_000;
+/** So long the end waits for another thread. */
+const MAX_END_MS = 3_000;
 
 export type Folding = {
   /** Commits were added. */
@@ -92,12 +94,14 @@ export function createFolding(
       writer.fold();
     },
     end: async () => {
-      hasEnded = true;
       clearTimeout(timer);
+      await Promise.race([away, setTimeout(MAX_END_MS, undefined, { ref: false })]);
+      hasEnded = true;
+      // One that was not done in time comes to nothing; the rest is ours.
+      await thread?.close();
       await away;
       if (away === undefined) attempt();
       clearTimeout(timer);
-      await thread?.close();
     },
   };
 }

@@ -3,6 +3,7 @@ import { isErgonError, type Logger, storeError } from "@ergon/core";
 import { lockFile } from "./file-lock.ts";
 import { createFoldThread, type FoldThread } from "./fold-thread.ts";
 import { openDatabase } from "./open-database.ts";
+import { isBusy } from "./sqlite-errors.ts";
 
 export type TablesOptions = {
   /** A file, or ":memory:". */
@@ -39,7 +40,7 @@ export function openTables(options: TablesOptions): Tables {
     return { db, thread: createFoldThread({ module, path, logger }), release: unlock };
   } catch (thrown) {
     unlock();
-    if (!isErgonError(thrown) || thrown.code !== "store_unavailable" || isTaken(thrown.details)) throw thrown;
+    if (!isErgonError(thrown) || thrown.code !== "store_unavailable" || isBusy(thrown)) throw thrown;
     // Some places have no memory that threads could share, a folder on another machine for example.
     return openAlone(options);
   }
@@ -48,9 +49,3 @@ export function openTables(options: TablesOptions): Tables {
 function openAlone(options: TablesOptions): Tables {
   return { db: openDatabase(options), thread: undefined, release: () => undefined };
 }
-
-function isTaken(details: Readonly<Record<string, unknown>> | undefined): boolean {
-  return details?.["sqliteCode"] === SQLITE_BUSY;
-}
-
-const SQLITE_BUSY = 5;

@@ -21,6 +21,11 @@ export function fromSqlite(thrown: unknown, doing: string): ErgonError {
   });
 }
 
+/** Somebody else uses the database. */
+export function isBusy(error: ErgonError): boolean {
+  return error.details?.["sqliteCode"] === SQLITE.busy;
+}
+
 type Meaning = { readonly code: StoreErrorCode; readonly retryable: boolean; readonly advice: string };
 
 function extendedResult(thrown: unknown): number {

@@ -29,6 +29,7 @@ export function openSqliteStateStore(options: SqliteStoreOptions): SqliteStateSt
   const reader = createReader(db);
   const wal = createWalSync(path);
   const { log, writer } = openWriter();
+  let isWalTrusted = true;
   // A session keeps its number for ever.
   const numbers = new Map<string, number>();
   const folding = createFolding(writer, thread, logger);
@@ -49,6 +50,7 @@ export function openSqliteStateStore(options: SqliteStoreOptions): SqliteStateSt
       const opened = openLog();
       return { log: opened, writer: createBatchWriter(db, opened, options.maxTailCommits) };
     } catch (thrown) {
+      wal.close();
       db.close();
       release();
       throw fromSqlite(thrown, `opening ${path}`);
@@ -65,7 +67,7 @@ export function openSqliteStateStore(options: SqliteStoreOptions): SqliteStateSt
       path,
       storeId: found.store_id,
       folded: found.folded,
-      syncTables: wal.sync,
+      syncTables,
       syncTablesNow: wal.syncNow,
       isDiskBusy: () => thread?.isSyncing() === true,
       rescue,
@@ -73,14 +75,31 @@ export function openSqliteStateStore(options: SqliteStoreOptions): SqliteStateSt
     });
   }
 
+  /** What did not sync once may seem to the next time, and is not on the disk: then only the database itself can be trusted. */
+  async function syncTables(): Promise<void> {
+    if (isWalTrusted) {
+      isWalTrusted = false;
+      await wal.sync();
+    } else {
+      moveToDatabase();
+    }
+    isWalTrusted = true;
+  }
+
   async function rescue(cause: Error): Promise<void> {
     try {
       await folding.whole();
-      if (reader.all<{ readonly busy: number }>("PRAGMA wal_checkpoint(TRUNCATE)")[0]?.busy === 0) return;
+      moveToDatabase();
     } catch (thrown) {
+      logger?.error({ error: cause }, "The log of commits did not sync.");
       throw fromSqlite(thrown, "syncing the store to the disk");
     }
-    throw cause;
+  }
+
+  /** Has SQLite move its own log into the database and sync that; throws when it cannot. */
+  function moveToDatabase(): void {
+    const [answer] = reader.all<{ readonly busy: number }>("PRAGMA wal_checkpoint(TRUNCATE)");
+    if (answer?.busy !== 0) throw storeError("store_unavailable", `${path} is busy; try again.`, { retryable: true });
   }
 
   async function reading<T>(what: string, read: () => T | Promise<T>): Promise<T> {
@@ -203,7 +222,7 @@ export function openSqliteStateStore(options: SqliteStoreOptions): SqliteStateSt
       try {
         let isFolded = false;
         try {
-          isFolded = writer.tail().now().commits === 0;
+          isFolded = generations().every(({ commits }) => commits === 0);
           wal.syncNow();
         } finally {
           // Closing moves SQLite's own log into the database; what cannot be moved stays there and is read at the next start.

@@ -10,7 +10,7 @@ import {
 
 /*
  * Commits as one record of the log: a JSON array. What is JSON in a commit's rows already is put in as it is, so that
- * writing costs no more than joining text; reading, which only a restart does, takes it apart again.
+ * writing costs no more than joining text; reading, for another thread or after a restart, takes it apart again.
  */
 export function tailText(commits: readonly CommitRows[]): string {
   let text = "[";

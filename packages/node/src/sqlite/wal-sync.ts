@@ -39,6 +39,7 @@ export function createWalSync(path: string): WalSync {
     },
     close: () => {
       if (file !== undefined) closeSync(file);
+      file = undefined;
     },
   };
 }

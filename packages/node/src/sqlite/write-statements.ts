@@ -1,4 +1,5 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
+import { storeError } from "@ergon/core";
 
 /** Everything that a write may run, prepared once. */
 export type WriteStatements = Readonly<Record<keyof typeof SQL, StatementSync>>;
@@ -21,10 +22,16 @@ export function inTransaction(db: DatabaseSync, { begin, commit }: WriteStatemen
   }
 }
 
+/** Inside the transaction that folds. Whoever comes second with the same records is refused: nothing is folded twice. */
+export function noteFolded(statements: WriteStatements, after: number, upTo: number): void {
+  if (statements.noteFolded.run(upTo, after).changes === 1) return;
+  throw storeError("store_unavailable", "Somebody else has put these commits into their tables.", { retryable: true });
+}
+
 const SQL = {
   begin: "BEGIN IMMEDIATE",
   commit: "COMMIT",
-  noteFolded: "UPDATE log SET folded = ?",
+  noteFolded: "UPDATE log SET folded = ? WHERE folded = ?",
   clearTail: "DELETE FROM tail",
   insertSession: `INSERT INTO sessions (n, id, owner, version, status, energy_units, energy_rows, core, frames)
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,

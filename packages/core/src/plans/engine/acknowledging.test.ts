@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { callStep, createEngineWorld, type EngineWorld, planOf } from "../../../testing/index.ts";
-import { silentLogger } from "../../memory/logger.ts";
-import { acknowledging } from "./acknowledging.ts";
+import { createMemoryLogger, silentLogger } from "../../memory/logger.ts";
+import { acknowledging, syncEnds } from "./acknowledging.ts";
 import { createEngine, type EmbeddedEngine } from "./engine.ts";
 
 let world: EngineWorld;
@@ -48,6 +48,30 @@ describe("an engine whose answers are told outside", () => {
     const run = acknowledging(bare, store).executePlan({ owner: "me", sessionId: "s", plan, create: true });
     await expect(run).rejects.toThrow("no disk");
     await bare.close();
+  });
+});
+
+describe("ends that nobody waits for", () => {
+  it("are given to the disk all the same, until that is stopped", async () => {
+    world = createEngineWorld();
+    let syncs = 0;
+    const logger = createMemoryLogger();
+    const sync = (): Promise<void> => {
+      syncs += 1;
+      return Promise.reject(new Error("no disk"));
+    };
+    const stop = syncEnds({ ...world.store, sync }, logger);
+    const plan = planOf("echo", [callStep("one", "probe::echo")]);
+    await world.engine.executePlan({ owner: "me", sessionId: "s", plan, create: true });
+    await world.engine.settled({ owner: "me", sessionId: "s" });
+    const before = syncs;
+    expect(before).toBeGreaterThan(0);
+    expect(logger.entries().length).toBe(before);
+    await world.store.commit({ sessionId: "s", owner: "me", events: [{ type: "step-progressed", at: "", data: {} }] });
+    expect(syncs).toBe(before);
+    stop();
+    await world.store.commit({ sessionId: "s", owner: "me", events: [{ type: "session-paused", at: "", data: {} }] });
+    expect(syncs).toBe(before);
   });
 });
 
