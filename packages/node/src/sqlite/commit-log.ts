@@ -78,8 +78,8 @@ export function openCommitLog(parts: CommitLogParts): CommitLog {
         next = file.last() + 1;
       } else {
         // The disk lost what was before it, so nobody was told of it either (L3, L4), if the files are those that there were.
-        file.wipe();
-        parts.logger?.warn({ path: parts.path }, "Commits were dropped that follow on one which is not there.");
+        const aside = file.wipe();
+        parts.logger?.warn({ path: parts.path, aside }, "Commits were dropped that follow on one which is not there.");
       }
     }
   }

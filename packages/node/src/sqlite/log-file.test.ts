@@ -346,9 +346,11 @@ describe("a file of records that is used again", () => {
 describe("a file of records that was wiped", () => {
   it("has none, and has none when it is opened again", () => {
     const log = write(4, ["a", "b"]);
-    log.wipe();
+    const aside = log.wipe();
     expect([log.first(), log.last(), log.bytes(), log.read()]).toEqual([0, 0, 0, []]);
     expect(open().read()).toEqual([]);
+    // Somebody may want to know what was in it.
+    expect(open(aside).read()).toEqual(["a", "b"]);
   });
 
   it("can be wiped by who has only opened it, and used again", () => {

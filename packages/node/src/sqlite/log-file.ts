@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import {
   closeSync,
   constants,
+  copyFileSync,
   fdatasync,
   fdatasyncSync,
   fsyncSync,
@@ -33,8 +34,8 @@ export type LogFile = {
   readonly isDirty: () => boolean;
   /** Nobody needs what it holds: the next record has this number. */
   readonly beginAnew: (first: number) => void;
-  /** Makes sure that what it holds is never found again. */
-  readonly wipe: () => void;
+  /** Makes sure that what it holds is never found again, and keeps a copy for people, whose name it gives. */
+  readonly wipe: () => string;
   /** Throws what the file system says; then nothing was added. */
   readonly append: (text: string) => void;
   /** The texts of its records, read from the disk. */
@@ -134,11 +135,14 @@ export function openLogFile(path: string, storeId: Uint8Array): LogFile {
       dirty = false;
     },
     wipe: () => {
+      const aside = `${path}.aside`;
+      copyFileSync(path, aside);
       writeAll(opened(), Buffer.alloc(HEADER_BYTES), 0);
       // Before a record is written elsewhere that this one's would seem to follow.
       fdatasyncSync(opened());
       end = 0;
       count = 0;
+      return aside;
     },
     append: (text) => {
       const head = end === 0 ? HEADER_BYTES : 0;
