@@ -55,25 +55,21 @@ describe("a thread that folds", () => {
     { fate: "breaks at its start", warned: 1 },
     { fate: "is slow", warned: 0 },
     { fate: "tells of trouble meanwhile", warned: Number.POSITIVE_INFINITY },
-  ])("loses nothing and does nothing twice when it $fate", async ({ fate, warned }) => {
+  ])("loses nothing and does nothing twice when it $fate", { timeout: 20_000 }, async ({ fate, warned }) => {
     process.env["FOLD_FATE"] = fate;
     const logger = createMemoryLogger();
     const path = freshPath();
     const store = openSqliteStateStore({ path, foldModule, maxTailCommits: 0, logger });
-    for (let n = 0; n < 60; n += 1) {
-      await store.commit(step(n));
-      // Long enough for the thread to start, and to have more than one task.
-      await setTimeout(n < 40 ? 5 : 0);
-    }
-    expect(await whole(store)).toEqual(expected(60));
+    const warnings = (): number => logger.entries().filter(({ level }) => level === "warn").length;
+    const tasks = fate === "breaks at its start" ? 0 : 2;
+    const commits = await keepBusy(store, () => tasksOf(path) >= tasks && warnings() >= Math.min(warned, 2));
+    expect(await whole(store)).toEqual(expected(commits));
     await store.close();
     const again = openSqliteStateStore({ path });
-    expect(await whole(again)).toEqual(expected(60));
+    expect(await whole(again)).toEqual(expected(commits));
     await again.close();
-    expect(tasksOf(path)).toBeGreaterThanOrEqual(fate === "breaks at its start" ? 0 : 2);
-    const warnings = logger.entries().filter(({ level }) => level === "warn");
-    expect(warnings.length).toBeGreaterThanOrEqual(Math.min(warned, tasksOf(path)));
-    expect(warnings.length).toBeLessThanOrEqual(warned);
+    expect(tasksOf(path)).toBeGreaterThanOrEqual(tasks);
+    expect(warnings()).toBe(Number.isFinite(warned) ? warned : tasksOf(path));
   });
 
   it(
@@ -83,14 +79,11 @@ describe("a thread that folds", () => {
       process.env["FOLD_FATE"] = "never ends";
       const path = freshPath();
       const store = openSqliteStateStore({ path, foldModule, maxTailCommits: 8 });
-      for (let n = 0; n < 60; n += 1) {
-        await store.commit(step(n));
-        await setTimeout(n < 40 ? 5 : 0);
-      }
+      const commits = await keepBusy(store, () => tasksOf(path) >= 2);
       expect(tasksOf(path)).toBe(2);
       await store.close();
       const again = openSqliteStateStore({ path });
-      expect(await whole(again)).toEqual(expected(60));
+      expect(await whole(again)).toEqual(expected(commits));
       await again.close();
     },
   );
@@ -179,6 +172,18 @@ async function ready(path: string, options: { readonly maxTailCommits?: number }
 }
 
 const CURSOR = { name: "begun", seq: 1 };
+
+/** Commits until the thread has had its tasks, and some more; gives how many. A busy machine takes its time. */
+async function keepBusy(store: StateStore, isEnough: () => boolean): Promise<number> {
+  let commits = 0;
+  while (commits < 40 || (!isEnough() && commits < 900)) {
+    await store.commit(step(commits));
+    commits += 1;
+    await setTimeout(5);
+  }
+  for (let more = 0; more < 20; more += 1) await store.commit(step(commits + more));
+  return commits + 20;
+}
 
 function tasksOf(path: string): number {
   return existsSync(`${path}-tasks`) ? readFileSync(`${path}-tasks`, "utf8").length : 0;
