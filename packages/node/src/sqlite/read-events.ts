@@ -28,11 +28,11 @@ export async function readEvents(
   const limit = pageLimit(query.limit);
   const find = createFinder(reader, sessionN, query);
   for (;;) {
-    const generations = [tail().away(), tail().now()].filter((generation) => generation !== undefined);
-    const more = find.nextRows(Math.min(...generations.map(({ firstSeq }) => firstSeq)));
+    const tails = [tail().away(), tail().now()].filter((part) => part !== undefined);
+    const more = find.nextRows(Math.min(...tails.map(({ firstSeq }) => firstSeq)));
     if (find.found.length >= limit) return find.found.slice(0, limit);
     if (!more) {
-      for (const generation of generations) find.inTail(generation);
+      for (const part of tails) find.inTail(part);
       return find.found.slice(0, limit);
     }
     await setImmediate();

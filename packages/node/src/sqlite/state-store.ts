@@ -22,7 +22,7 @@ export type SqliteStateStore = StateStore & {
   readonly verify: () => Promise<readonly string[]>;
 };
 
-/** The default store. Throws `store_unavailable`, `store_corrupt` or `store_newer`, and then has changed nothing. */
+/** The default store. Throws `store_unavailable`, `store_corrupt` or `store_newer`; no commit is lost by it. */
 export function openSqliteStateStore(options: SqliteStoreOptions): SqliteStateStore {
   const { path, logger } = options;
   const { db, thread, release } = openTables(options);
@@ -123,13 +123,13 @@ export function openSqliteStateStore(options: SqliteStoreOptions): SqliteStateSt
 
   /** The session's number, once the tables have all of it that `isConcerned` names. */
   async function foldedNumber(sessionId: string, isConcerned: (session: TailSession) => boolean): Promise<number> {
-    const parts = [...generations()].map(({ sessions }) => sessions.get(sessionId));
+    const parts = tails().map(({ sessions }) => sessions.get(sessionId));
     if (parts.some((inTail) => inTail !== undefined && isConcerned(inTail))) await folding.whole();
     return numberOf(sessionId) ?? NO_SESSION;
   }
 
   /** What the tables may not have yet, newest first. */
-  function generations(): readonly Tail[] {
+  function tails(): readonly Tail[] {
     const tail = writer.tail();
     const away = tail.away();
     return away === undefined ? [tail.now()] : [tail.now(), away];
@@ -137,7 +137,7 @@ export function openSqliteStateStore(options: SqliteStoreOptions): SqliteStateSt
 
   /** The newest that any of them has. */
   function inTail<T>(find: (tail: Tail) => T | undefined): T | undefined {
-    const [now, away] = generations();
+    const [now, away] = tails();
     return (now === undefined ? undefined : find(now)) ?? (away === undefined ? undefined : find(away));
   }
 
@@ -154,7 +154,7 @@ export function openSqliteStateStore(options: SqliteStoreOptions): SqliteStateSt
       }),
     listSessions: (query) =>
       reading("sessions", async () => {
-        if (generations().some(({ sessions }) => sessions.size > 0)) await folding.whole();
+        if (tails().some(({ sessions }) => sessions.size > 0)) await folding.whole();
         return listSessions(reader, query);
       }),
     readPlan: (hash) =>
@@ -222,7 +222,7 @@ export function openSqliteStateStore(options: SqliteStoreOptions): SqliteStateSt
       try {
         let isFolded = false;
         try {
-          isFolded = generations().every(({ commits }) => commits === 0);
+          isFolded = tails().every(({ commits }) => commits === 0);
           wal.syncNow();
         } finally {
           // Closing moves SQLite's own log into the database; what cannot be moved stays there and is read at the next start.
