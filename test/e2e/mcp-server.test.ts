@@ -6,6 +6,7 @@ import { describe, expect, it } from "vitest";
 import { DOORS, ergon, plainEnvironment } from "./ergon.ts";
 import { type Answerer, headersOf, type Target } from "./mcp-clients.ts";
 import { CLIENT_NAMES, EVERY_WAY, mcpFolder, sharedServer } from "./mcp-folder.ts";
+import { hasUnread, until } from "./processes.ts";
 
 const LONG_TEXT = "Ergon runs plans. A step that has finished never runs again. This text is long enough to ask.";
 const yes: Answerer = () => ({ action: "accept", content: { pass: true } });
@@ -162,6 +163,19 @@ describe("Ergon as an MCP server", { timeout: 60_000 }, () => {
     expect(seen.structured).toMatchObject({ sessionId });
     const again = await client.call("get_session", { sessionId, waitSeconds: 20 });
     expect(["completed", "paused_on_human"]).toContain(again.structured["status"]);
+  });
+
+  it("does a call itself that the owner of the folder died before it read", async () => {
+    const { pid, url } = await serve();
+    const client = await connect("SDK v2, 2026", stdio("--name", "editor"));
+    await client.call("list_sessions", {});
+    // The kernel still accepts connections for a process that does not run.
+    process.kill(pid, "SIGSTOP");
+    const calling = client.call("plan_welcome_team", { names: ["Ada"] });
+    await until("the call waits at the owner's address", () => hasUnread(url));
+    await stop("SIGKILL");
+    expect((await calling).structured).toMatchObject({ status: "completed" });
+    expect((await client.call("list_sessions", {})).structured).toMatchObject({ items: [{ status: "completed" }] });
   });
 
   it("knows a stdio client by its name at the next start, and its runs with it", async () => {

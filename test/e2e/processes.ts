@@ -33,3 +33,12 @@ export function processesOn(folder: string): Process[] {
     }
   });
 }
+
+/** Whether bytes or connections have come for this address that its process has not read; Linux shows them as a file. */
+export function hasUnread(url: string): boolean {
+  const port = Number(new URL(url).port).toString(16).toUpperCase().padStart(4, "0");
+  return readFileSync("/proc/net/tcp", "utf8")
+    .split("\n")
+    .map((line) => line.trim().split(/\s+/))
+    .some(([, local = "", , , queues = ""]) => local.endsWith(`:${port}`) && !queues.endsWith(":00000000"));
+}

@@ -1,11 +1,11 @@
 import { once } from "node:events";
 import { createServer, type RequestListener } from "node:http";
-import type { AddressInfo } from "node:net";
+import { type AddressInfo, createServer as createTcpServer, type Server } from "node:net";
 import { text } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
 import { brotliCompressSync, createGzip, deflateSync, gzipSync } from "node:zlib";
 import { afterEach, describe, expect, it } from "vitest";
-import { patientFetch } from "./patient-fetch.ts";
+import { NOT_TAKEN, patientFetch } from "./patient-fetch.ts";
 
 const closing: (() => unknown)[] = [];
 afterEach(async () => {
@@ -40,6 +40,37 @@ describe("a patient fetch", () => {
     expect([answer.status, answer.statusText, answer.ok]).toEqual([418, "Teapot", false]);
     expect([answer.headers.get("x-got"), answer.headers.getSetCookie()]).toEqual(["POST k", ["a=1", "b=2"]]);
     expect(await answer.text()).toBe("grüße");
+  });
+
+  describe("that asks first", () => {
+    const post = { method: "POST", body: "grüße", asksFirst: true };
+
+    it("sends the body once the server takes the request", async () => {
+      const url = await served(async (request, response) => response.end(await text(request)));
+      expect(await (await patientFetch(url, post)).text()).toBe("grüße");
+    });
+
+    it("says that a request was not taken when the connection breaks before that, and not after", async () => {
+      const unread = await listening(createTcpServer((socket) => socket.once("data", () => socket.destroy())));
+      await expect(patientFetch(unread, post)).rejects.toMatchObject({ code: NOT_TAKEN });
+      await expect(patientFetch(unread, { ...post, asksFirst: false })).rejects.toMatchObject({ code: "ECONNRESET" });
+      const read = await served((_, response) => response.destroy());
+      await expect(patientFetch(read, post)).rejects.toMatchObject({ code: "ECONNRESET" });
+    });
+
+    it("takes a refusal that comes without a word about the body", async () => {
+      let seen = "";
+      const refusing = createTcpServer((socket) => {
+        socket.on("data", (bytes) => {
+          seen += bytes.toString();
+          socket.write("HTTP/1.1 403 Forbidden\r\ncontent-length: 2\r\n\r\nno");
+        });
+      });
+      const url = await listening(refusing);
+      const answer = await patientFetch(url, post);
+      expect([answer.status, await answer.text()]).toEqual([403, "no"]);
+      expect(seen).not.toContain("grüße");
+    });
   });
 
   it.each([204, 302, 304])("gives an answer of %i as it is", async (status) => {
@@ -128,10 +159,14 @@ async function textOf(answer: Promise<Response>): Promise<string> {
 
 async function served(listener: (...args: Parameters<RequestListener>) => unknown): Promise<URL> {
   const server = createServer((request, response) => void listener(request, response));
+  closing.push(() => server.closeAllConnections());
+  return listening(server);
+}
+
+async function listening(server: Server): Promise<URL> {
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
-  closing.push(async () => {
-    server.closeAllConnections();
+  closing.unshift(async () => {
     server.close();
     await once(server, "close");
   });

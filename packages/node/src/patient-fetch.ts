@@ -10,7 +10,11 @@ export type PatientRequest = {
   readonly headers?: RequestInit["headers"];
   readonly body?: string;
   readonly signal?: AbortSignal | undefined;
+  /** The body is sent once the server says that it takes it; until then a failure has the code `NOT_TAKEN`. */
+  readonly asksFirst?: boolean;
 };
+
+export const NOT_TAKEN = "ERR_NOT_TAKEN";
 
 /**
  * Node's own `fetch` gives up an answer that takes five minutes to begin, or to go on. Here the caller alone says how long
@@ -26,19 +30,43 @@ export async function patientFetch(url: URL, request: PatientRequest): Promise<R
   }
 }
 
-function answered(url: URL, { method = "GET", headers, body, signal }: PatientRequest): Promise<IncomingMessage> {
+function answered(
+  url: URL,
+  { method = "GET", headers, body, signal, asksFirst }: PatientRequest,
+): Promise<IncomingMessage> {
   const { request } = url.protocol === "https:" ? nodeHttps() : nodeHttp();
+  const first = asksFirst === true && body !== undefined;
+  const expecting = first ? { expect: "100-continue", "content-length": String(Buffer.byteLength(body)) } : {};
   return new Promise((resolve, reject) => {
     signal?.throwIfAborted();
+    let isTaken = !first;
     const sent = request(url, {
       method,
-      headers: { ...USUAL_HEADERS, ...Object.fromEntries(new Headers(headers)) },
+      headers: { ...USUAL_HEADERS, ...Object.fromEntries(new Headers(headers)), ...expecting },
       ...(signal === undefined ? {} : { signal }),
     });
     sent.setSocketKeepAlive(true, TCP_KEEP_ALIVE_MS);
-    sent.on("error", (error) => reject(signal?.aborted === true ? (signal.reason as Error) : error));
-    sent.on("response", (answer) => resolve(signal === undefined ? answer : addAbortSignal(signal, answer)));
-    sent.end(body);
+    sent.on("error", (error) => {
+      if (signal?.aborted === true) reject(signal.reason as Error);
+      else reject(isTaken ? error : notTaken(error));
+    });
+    sent.on("response", (answer) => {
+      // Refused without the body: the connection is of no further use.
+      if (!isTaken) answer.once("end", () => sent.destroy());
+      resolve(signal === undefined ? answer : addAbortSignal(signal, answer));
+    });
+    if (!first) return void sent.end(body);
+    sent.once("continue", () => {
+      isTaken = true;
+      sent.end(body);
+    });
+    sent.flushHeaders();
+  });
+}
+
+function notTaken(cause: Error): Error {
+  return Object.assign(new Error("The connection broke before the server took the request.", { cause }), {
+    code: NOT_TAKEN,
   });
 }
 

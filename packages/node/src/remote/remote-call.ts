@@ -1,5 +1,5 @@
 import { ErgonError, Problem, storeError } from "@ergon/core";
-import { patientFetch } from "../patient-fetch.ts";
+import { NOT_TAKEN, patientFetch } from "../patient-fetch.ts";
 
 export type RemoteTarget = { readonly url: string; readonly token: string };
 
@@ -28,6 +28,8 @@ export async function callRemote(target: RemoteTarget, request: RemoteRequest): 
       },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       signal,
+      // An owner that ends may accept a connection and never read from it: such a request goes to the next owner.
+      asksFirst: true,
     });
   const response = await guarded(signal, () => (method === "GET" ? readTwice(ask) : ask()));
   if (response.ok) return response;
@@ -102,7 +104,7 @@ function errorOf({ code, detail, retryable = false, issues, details, requestId }
 }
 
 function wasRefused(thrown: unknown): boolean {
-  return ["ECONNREFUSED", "ENOENT"].includes(codeOf(thrown));
+  return ["ECONNREFUSED", "ENOENT", NOT_TAKEN].includes(codeOf(thrown));
 }
 
 function codeOf(thrown: unknown): string {
