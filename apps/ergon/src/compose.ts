@@ -83,6 +83,8 @@ export function compose({ flags, home, version, stopping, note }: ComposeOptions
   const plans = once(async () => (await import("./plan-shelf.ts")).gatherPlans(places));
   const servers = { path: values.mcpConfig, isNamed: isNamed(settings, "mcpConfig") };
   let workplace: Workplace | undefined;
+  let entering: Promise<unknown> | undefined;
+  const closing = new AbortController();
 
   const app: App = {
     settings,
@@ -151,6 +153,7 @@ export function compose({ flags, home, version, stopping, note }: ComposeOptions
           open,
           hub,
           asking,
+          closing: closing.signal,
         },
         entrance,
       );
@@ -191,18 +194,26 @@ export function compose({ flags, home, version, stopping, note }: ComposeOptions
       return serveSandbox({ ...door, logger, sandbox: await localSandbox() });
     },
     close: async () => {
+      closing.abort(new DOMException("The program ends.", "AbortError"));
       await leave();
       await sandbox.close();
     },
   };
-  return app;
+  const enter: App["enter"] = (entrance) => {
+    const entered = app.enter(entrance);
+    entering = entered.catch(() => undefined);
+    return entered;
+  };
+  return { ...app, enter };
 
   async function localSandbox(): Promise<Sandbox> {
     const { createLocalSandbox } = await import("@ergon/node");
     return createLocalSandbox({ bundle: bundleIn(home), cacheFolder: join(values.data, "sandbox"), clock });
   }
 
+  /** A folder that is being entered is left, too: else the process would end with the folder in use. */
   async function leave(): Promise<void> {
+    await entering;
     const left = workplace;
     workplace = undefined;
     await left?.close();

@@ -41,6 +41,13 @@ describe("a folder that another process owns", () => {
     );
   });
 
+  it("is not waited for by a program that ends", async () => {
+    const closing = new AbortController();
+    const waiting = enterWorkplace({ ...parts(() => owned()), closing: closing.signal }, { recover: true });
+    closing.abort();
+    await expect(waiting).rejects.toMatchObject({ name: "AbortError" });
+  });
+
   it("cannot be served by a second process, which is told at once", async () => {
     const told = parts(() => owned({ url: "http://127.0.0.1:9", token: "t" }));
     const message = expect.stringContaining("owned by pid 7 at http://127.0.0.1:9") as unknown;
@@ -73,6 +80,7 @@ function parts(open: () => OpenedData | undefined): WorkplaceParts {
     logger: silentLogger,
     stopping: new AbortController().signal,
     note: () => undefined,
+    closing: new AbortController().signal,
     hub: {
       config: { path: values.mcpConfig, isNamed: false },
       environment: {},

@@ -34,13 +34,14 @@ const LISTENING_POLL_MS = 50;
 export async function enterWorkplace(parts: WorkplaceParts, entrance: Entrance): Promise<Workplace> {
   const deadline = Date.now() + (parts.patienceMs ?? LISTENING_MS);
   for (;;) {
+    parts.closing.throwIfAborted();
     const opened = await parts.open();
     if (opened.kind === "opened") return own(parts, opened, entrance);
     const { url, token } = opened.owner;
     const listens = url !== undefined && token !== undefined;
     if (listens && entrance.listen === undefined) return visit({ url, token });
     if (listens || Date.now() > deadline) throw folderOwned(parts.values.data, opened.owner);
-    await sleep(LISTENING_POLL_MS);
+    await sleep(LISTENING_POLL_MS, undefined, { signal: parts.closing });
   }
 }
 

@@ -83,6 +83,8 @@ export type WorkplaceParts = {
   };
   /** Takes the folder; says who has it when another does. */
   readonly open: () => Promise<OpenedData>;
+  /** Aborts when the program leaves the folder for good: it waits for no owner any more. */
+  readonly closing: AbortSignal;
   /** How long an owner that does not listen is waited for. */
   readonly patienceMs?: number;
 };
