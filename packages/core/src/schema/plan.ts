@@ -7,6 +7,7 @@ export const MAX_PLAN_NESTING = 64;
 export const MAX_BRANCHES = 1_000;
 export const MAX_LOOP_ITEMS = 1_000_000;
 export const MAX_RETRY_ATTEMPTS = 100;
+export const MAX_ALTERNATIVES = 20;
 export const MAX_CONCURRENCY = 256;
 export const MAX_TIMEOUT_MS = 86_400_000;
 
@@ -82,7 +83,7 @@ export const ToolCallStep = z.strictObject({
   timeoutMs: z.int().positive().max(MAX_TIMEOUT_MS).optional(),
   optional: z.boolean().optional(),
   onError: OnError.optional(),
-  alternatives: z.array(ToolId).max(20).optional(),
+  alternatives: z.array(ToolId).max(MAX_ALTERNATIVES).optional(),
   nextStepId: StepId.optional(),
 });
 export type ToolCallStep = z.infer<typeof ToolCallStep>;

@@ -37,7 +37,7 @@ export type SupervisedWorld = {
   readonly close: () => Promise<void>;
 };
 
-export type SupervisedOptions = Partial<Pick<SupervisorDeps, "mode" | "sessionBudget" | "repairer">> & {
+export type SupervisedOptions = Partial<Pick<SupervisorDeps, "mode" | "sessionBudget" | "repairer" | "logger">> & {
   /** What stands between the engine and its memory. */
   readonly through?: (store: StateStore) => StateStore;
   /** False: nobody starts the supervisor. */
@@ -66,10 +66,9 @@ type Kept = {
 };
 
 function open(kept: Kept, options: SupervisedOptions): SupervisedWorld {
-  const { through = (store) => store, supervises = true, ...choices } = options;
+  const { through = (store) => store, supervises = true, logger = silentLogger, ...choices } = options;
   const store = through(kept.store);
   const clock = createHastyClock();
-  const logger = silentLogger;
   const registry = new ToolRegistry();
   registerTools(registry, kept);
   const gate = createToolGate({ registry, clock, logger });

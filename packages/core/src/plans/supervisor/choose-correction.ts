@@ -2,8 +2,8 @@
  * Which correction to propose for a failed step, if any: the first of the strategies that fits. Reads, asks the gate, and
  * changes nothing.
  *
- * Every step has few corrections, so each is kept for a way out that is still open: a retry is not spent while only
- * enough are left for another tool or for skipping, and another tool not when only enough is left for skipping.
+ * Every step has few corrections, so one is kept for each way out that is still open: each alternative that was not tried
+ * yet, and skipping. The step's own tool is retried or repaired only with those that are left over.
  */
 import type { ArgumentRepairer } from "../../ports/argument-repairer.ts";
 import { INLINE_LIMIT_BYTES } from "../../schema/blob.ts";
@@ -15,6 +15,7 @@ import type { FailedCall, Failure } from "../engine/corrections.ts";
 import { jsonEqual } from "../pointer/json-equal.ts";
 import { argumentChanges, removed, replaced, stepLocation } from "./plan-diff.ts";
 
+/** A step with many alternatives has more: one for its own tool and one for each way out. */
 export const MAX_CORRECTIONS_PER_STEP = 3;
 /** The first retry waits so long, each later one four times as long as the one before; there are few. */
 export const FIRST_RETRY_MS = 200;
@@ -47,11 +48,11 @@ export async function chooseCorrection(
   if (error.code === "outcome_unknown") return person("Nobody knows whether the call took effect.");
   if (step.type !== "tool_call") return person("Only tool calls can be corrected.");
   const mine = past.filter(({ path, run }) => path === failure.path && run === failure.run);
-  if (mine.length >= MAX_CORRECTIONS_PER_STEP)
-    return person(`The step has had ${String(MAX_CORRECTIONS_PER_STEP)} corrections.`);
+  const most = correctionsFor(step);
+  if (mine.length >= most) return person(`The step has had ${String(most)} corrections.`);
   if (past.length >= deps.sessionBudget)
     return person(`The session has had ${String(deps.sessionBudget)} corrections, all that it may have.`);
-  const asked: Asked = { failure, step, mine, deps, left: MAX_CORRECTIONS_PER_STEP - mine.length };
+  const asked: Asked = { failure, step, mine, deps, left: most - mine.length };
   return (
     retry(asked) ??
     (await repairArguments(asked)) ??
@@ -73,10 +74,9 @@ type Asked = {
 type Chosen = Extract<Choice, { kind: "correction" }> | undefined;
 
 function retry(asked: Asked): Chosen {
-  const { failure, step, mine, left } = asked;
+  const { failure, step, mine } = asked;
   const { error, call } = failure;
-  const kept = (untried(asked).length > 0 ? 1 : 0) + (step.optional === true ? 1 : 0);
-  if (!error.retryable || call === undefined || left <= kept) return undefined;
+  if (!error.retryable || call === undefined || !isSpare(asked)) return undefined;
   const before = mine.filter(({ strategy }) => strategy === "retry").length;
   const delayMs = FIRST_RETRY_MS * RETRY_FACTOR ** before;
   const policy = { maxAttempts: (step.retry?.maxAttempts ?? 1) + before + 1, backoffMs: delayMs };
@@ -94,7 +94,7 @@ async function repairArguments(asked: Asked): Promise<Chosen> {
   const { failure, step, deps } = asked;
   const { error, call } = failure;
   const tool = call === undefined ? undefined : deps.toolOf(call.toolId);
-  if (call === undefined || tool === undefined) return undefined;
+  if (call === undefined || tool === undefined || !isSpare(asked)) return undefined;
   const mayRepair = error.code === "args_invalid" || (error.code === "tool_failed" && tool.effects !== "once");
   if (!mayRepair) return undefined;
   const repaired = await fittingArguments(asked, call, tool);
@@ -117,7 +117,7 @@ async function repairArguments(asked: Asked): Promise<Chosen> {
 async function useAlternative(asked: Asked): Promise<Chosen> {
   const { failure, step, left, deps } = asked;
   const { call, error } = failure;
-  if (call === undefined || left <= (step.optional === true ? 1 : 0) || PERSONS_WORD.has(error.code)) return undefined;
+  if (call === undefined || left <= skips(step) || PERSONS_WORD.has(error.code)) return undefined;
   for (const toolId of untried(asked)) {
     const tool = deps.toolOf(toolId);
     if (tool === undefined) continue;
@@ -167,9 +167,24 @@ async function fittingArguments(
   return undefined;
 }
 
+function correctionsFor(step: ToolCallStep): number {
+  const others = new Set(step.alternatives ?? []);
+  others.delete(step.toolId);
+  return Math.max(MAX_CORRECTIONS_PER_STEP, 1 + others.size + skips(step));
+}
+
+/** Whether a correction of the step's own call leaves enough for every way out. */
+function isSpare(asked: Asked): boolean {
+  return asked.left > untried(asked).length + skips(asked.step);
+}
+
+function skips({ optional }: ToolCallStep): number {
+  return optional === true ? 1 : 0;
+}
+
 function untried({ step, failure, mine }: Asked): readonly string[] {
   const tried = new Set([step.toolId, failure.call?.toolId, ...mine.map(({ call }) => call.toolId)]);
-  return (step.alternatives ?? []).filter((toolId) => !tried.has(toolId));
+  return [...new Set(step.alternatives)].filter((toolId) => !tried.has(toolId));
 }
 
 function at({ failure }: Asked): readonly (string | number)[] {

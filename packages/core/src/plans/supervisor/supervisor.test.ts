@@ -1,8 +1,9 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { createSupervisedWorld, type SupervisedWorld } from "../../../testing/supervisor/supervised-world.ts";
 import { callStep, planOf } from "../../../testing/engine/engine-world.ts";
+import { createMemoryLogger } from "../../memory/logger.ts";
 import { isErgonError } from "../../errors/ergon-error.ts";
-import type { PlanStep } from "../../schema/plan.ts";
+import { MAX_ALTERNATIVES, type PlanStep } from "../../schema/plan.ts";
 import { FIRST_RETRY_MS, MAX_CORRECTIONS_PER_STEP } from "./choose-correction.ts";
 
 let world: SupervisedWorld;
@@ -91,6 +92,39 @@ describe("a failed step is corrected", () => {
       },
     ]);
     expect(new Set(world.calls.map(({ key }) => key)).size).toBe(2);
+  });
+
+  it("by each alternative in turn, until one works", async () => {
+    world = createSupervisedWorld();
+    for (const toolId of ["test::flaky", "test::once"]) world.fails(toolId, Infinity);
+    const plan = planOf("p", [
+      saving(callStep("a", "test::flaky", {}, "say"), { alternatives: ["test::once", "test::other"] }),
+      say("r"),
+    ]);
+    const view = await world.run(plan);
+    expect(view.core.status).toBe("completed");
+    expect(view.context["finalResponse"]).toBe("test::other ok");
+    expect(world.calls.map(({ toolId }) => toolId)).toEqual([
+      "test::flaky",
+      "test::flaky",
+      "test::once",
+      "test::other",
+    ]);
+  });
+
+  it("by the last of as many alternatives as a step may have, within the session's budget", async () => {
+    world = createSupervisedWorld();
+    const alternatives = Array.from({ length: MAX_ALTERNATIVES }, (_, at) => `test::spare_${String(at)}`);
+    for (const id of alternatives)
+      world.registry.register({
+        definition: { id, description: "Fails, but for the last.", parameters: { type: "object" }, effects: "once" },
+        implementation: () =>
+          id === alternatives.at(-1) ? Promise.resolve("ok") : Promise.reject(new Error("out of order")),
+      });
+    world.fails("test::once", Infinity);
+    const view = await world.run(planOf("p", [saving(callStep("a", "test::once"), { alternatives })]));
+    expect(view.core.status).toBe("completed");
+    expect(view.corrections?.map(({ call }) => call.toolId)).toEqual(alternatives);
   });
 
   it("by going on without it, when it is optional", async () => {
@@ -206,7 +240,31 @@ describe("the supervisor leaves to a person", () => {
     const alternatives = ["test::once", "test::other"];
     const view = await world.run(planOf("p", [saving(callStep("a", "test::flaky"), { alternatives, optional: true })]));
     expect(view.core.status).toBe("completed");
-    expect(view.corrections?.map(({ strategy }) => strategy)).toEqual(["retry", "alternative_tool", "skip"]);
+    expect(view.corrections?.map(({ strategy, call }) => [strategy, call.toolId])).toEqual([
+      ["retry", undefined],
+      ["alternative_tool", "test::once"],
+      ["alternative_tool", "test::other"],
+      ["skip", undefined],
+    ]);
+  });
+
+  it("and warns of it in the log, with plan and step", async () => {
+    const logger = createMemoryLogger();
+    world = createSupervisedWorld({ logger });
+    world.fails("test::once", Infinity);
+    const { core } = await world.run(planOf("p", [callStep("a", "test::once")]));
+    expect(logger.entries().filter(({ level }) => level === "warn")).toEqual([
+      expect.objectContaining({
+        message: `Supervisor: step "a" of plan "p" failed and needs a person. Its run waits: ergon sessions show ${core.sessionId}`,
+        fields: expect.objectContaining({
+          sessionId: core.sessionId,
+          planId: "p",
+          stepId: "a",
+          code: "tool_failed",
+          reason: "No correction fits.",
+        }),
+      }),
+    ]);
   });
 
   it("a session that has used its budget", async () => {

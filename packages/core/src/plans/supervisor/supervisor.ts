@@ -56,6 +56,8 @@ export type SupervisorDeps = {
   readonly repairer?: ArgumentRepairer;
 };
 
+type LeftStep = Pick<Correction, "stepId" | "path" | "position" | "error"> & { readonly planId: string };
+
 export function createSupervisor(deps: SupervisorDeps): Supervisor {
   const { store, engine, registry, clock, logger, mode = "auto" } = deps;
   const { corrections } = engine;
@@ -84,17 +86,23 @@ export function createSupervisor(deps: SupervisorDeps): Supervisor {
     const past = await corrections.list(session);
     const correctionId = correctionIdFor(session.sessionId, failure.position);
     const known = past.find((correction) => correction.correctionId === correctionId);
-    if (known?.state === "accepted") return begin(session, known);
+    const { planId } = failure.plan;
+    if (known?.state === "accepted") return begin(session, planId, known);
     const choice = await choose(failure, past, signal);
-    if (choice.kind === "person") {
-      const { path, error } = failure;
-      logger.info({ ...session, path, code: error.code, reason: choice.reason }, "A failed step is left to a person.");
-      await corrections.escalate(session, failure.position);
-      return;
-    }
+    if (choice.kind === "person")
+      return leaveToPerson(session, { ...failure, planId, stepId: failure.step.id }, choice.reason);
     const correction = correctionOf(correctionId, failure, choice);
     if ((await corrections.propose(session, correction)) && correction.state === "accepted")
-      await begin(session, correction);
+      await begin(session, planId, correction);
+  }
+
+  async function leaveToPerson(session: SessionRef, failed: LeftStep, reason: string): Promise<void> {
+    const { planId, stepId, path, position, error } = failed;
+    logger.warn(
+      { ...session, planId, stepId, path, code: error.code, error: error.message, reason },
+      `Supervisor: step "${stepId}" of plan "${planId}" failed and needs a person. Its run waits: ergon sessions show ${session.sessionId}`,
+    );
+    await corrections.escalate(session, position);
   }
 
   /** What cannot be chosen for is a person's: a broken repairer must not leave a session waiting for ever. */
@@ -137,7 +145,7 @@ export function createSupervisor(deps: SupervisorDeps): Supervisor {
   }
 
   /** Sees that the correction's session is there and runs (U2); one that has ended without help was of no help. */
-  async function begin(corrected: SessionRef, correction: Correction): Promise<void> {
+  async function begin(corrected: SessionRef, planId: string, correction: Correction): Promise<void> {
     const session = { owner: corrected.owner, sessionId: correction.correctionId };
     const core = (await find(session)) ?? (await make(session, corrected, correction));
     if (core.run === 0 && core.status === "paused") {
@@ -149,7 +157,7 @@ export function createSupervisor(deps: SupervisorDeps): Supervisor {
       return;
     }
     if (core.status === "running" || core.status === "paused") return;
-    await corrections.escalate(corrected, correction.position);
+    await leaveToPerson(corrected, { ...correction, planId }, `The correction ended as ${core.status}.`);
   }
 
   async function make(session: SessionRef, corrected: SessionRef, correction: Correction): Promise<SessionCore> {
