@@ -180,3 +180,20 @@ describe("the servers of a configuration", { timeout: 120_000 }, () => {
     expect((await run("servers", "add", "--help")).out).toMatch(/[^\\]\$\{NAME\} takes/);
   });
 });
+
+describe("a field that is misspelt", { timeout: 60_000 }, () => {
+  it("keeps its server from being started, and is told by servers and doctor", async () => {
+    write({ servers: [server({ acess: { read: [] } })], subagentEnabled: false });
+    const named = ["--mcp-config", config()];
+    const listed = await run("servers", ...named);
+    expect(`${listed.out}${listed.err}`).toContain('"acess" is not a field of a server. Did you mean "access"?');
+    expect(listed.out).not.toContain("ready");
+    const tried = await run("servers", "test", "one", ...named);
+    expect(tried.code).not.toBe(0);
+    expect(tried.err).toContain('Did you mean "access"?');
+    const doctor = await run("doctor", ...named);
+    expect(doctor.code).toBe(1);
+    expect(doctor.out).toContain('Did you mean "access"?');
+    expect(doctor.out).toContain('Did you mean "subAgentEnabled"?');
+  });
+});

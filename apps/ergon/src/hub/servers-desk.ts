@@ -94,9 +94,10 @@ export function createServersDesk(parts: DeskParts): ServersDesk {
     const { servers, isUnreadable, problems } = await file.read();
     const found = servers.find(({ id }) => id === serverId);
     if (found !== undefined) return found;
-    const [problem] = problems;
-    if (isUnreadable === true && problem !== undefined) {
-      const message = `${file.path} cannot be read: ${problem.place}: ${problem.message}`;
+    const problem = isUnreadable === true ? problems[0] : problems.find((one) => one.serverId === serverId);
+    if (problem !== undefined) {
+      const what = isUnreadable === true ? file.path : `The server "${serverId}" of ${file.path}`;
+      const message = `${what} cannot be read: ${problem.place}: ${problem.message}`;
       throw hubError("server_config_invalid", message, { details: { problems: [problem] } });
     }
     throw hubError("server_not_found", `${file.path} has no server "${serverId}".`, { details: { serverId } });
@@ -116,7 +117,7 @@ export function createServersDesk(parts: DeskParts): ServersDesk {
       const changed = change(text);
       const { servers, problems } = readServers(changed);
       if (!servers.some(({ id }) => id === serverId)) {
-        const [problem] = problems;
+        const problem = problems.find((one) => one.serverId === serverId) ?? problems[0];
         throw invalid(problem?.message ?? "It cannot be read.", serverId);
       }
       return changed;

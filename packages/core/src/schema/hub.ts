@@ -17,7 +17,7 @@ export const MCPServerConfig = z.object({
   timeoutMs: z.int().positive().optional(),
   autoApprove: z.union([z.boolean(), z.array(z.string())]).optional(),
   access: z
-    .object({
+    .strictObject({
       read: z.array(z.string()).optional(),
       write: z.array(z.string()).optional(),
       network: z.boolean().optional(),

@@ -1,7 +1,7 @@
 import { z } from "zod";
 
 /** How Ergon names itself to the authorization server of a remote MCP server, where it has to be told. */
-export const OAuthSettings = z.object({
+export const OAuthSettings = z.strictObject({
   /** A person logs in, or this program does with a secret or a key of its own. */
   grant: z.enum(["authorization_code", "client_credentials"]).optional(),
   clientId: z.string().min(1).optional(),

@@ -32,7 +32,9 @@ export const ServersList = z.object({
   items: z.array(HubServerStatus),
   /** The file that names them. */
   file: z.string(),
-  problems: z.array(z.object({ place: z.string(), path: z.string(), message: z.string() })),
+  problems: z.array(
+    z.object({ place: z.string(), path: z.string(), message: z.string(), serverId: z.string().optional() }),
+  ),
 });
 export type ServersList = z.infer<typeof ServersList>;
 

@@ -14,7 +14,7 @@ const PATIENCE = { timeout: 20_000, interval: 20 };
 const FILE = `{
   // what we use every day
   "servers": [
-    { "id": "files", "name": "files", "command": "npx", "args": ["-y", "files"], "enabled": true, "note": "ours" },
+    { "id": "files", "name": "files", "command": "npx", "args": ["-y", "files"], "enabled": true },
     { "id": "web", "url": "https://example.org/mcp", "headers": { "Authorization": "Bearer \${WEB_TOKEN}" } }, // remote
   ],
   "toolApprovalRequired": true,
@@ -62,6 +62,80 @@ describe("reading mcp-servers.json", () => {
   });
 });
 
+describe("a field that mcp-servers.json does not have", () => {
+  const messages = (text: string) => readServers(text).problems.map(({ place, message }) => `${place} ${message}`);
+
+  it("keeps its server from being started, with place and suggestion", () => {
+    const { servers, problems } = readServers(`{ "servers": [
+  { "id": "fenced", "command": "a", "acess": { "read": [] } },
+  { "id": "half", "command": "a", "access": { "raed": ["/srv"] } },
+  { "id": "login", "url": "https://example.org", "oauth": { "clientID": "x" } },
+  { "id": "odd", "command": "a", "color": "red" },
+  { "id": "fine", "command": "a" }
+] }`);
+    expect(servers.map(({ id }) => id)).toEqual(["fine"]);
+    expect(problems).toEqual([
+      {
+        place: "2:46",
+        path: "/servers/0/acess",
+        serverId: "fenced",
+        message: '"acess" is not a field of a server. Did you mean "access"?',
+      },
+      expect.objectContaining({ serverId: "half", message: '"raed" is not a field of "access". Did you mean "read"?' }),
+      expect.objectContaining({
+        serverId: "login",
+        message: '"clientID" is not a field of "oauth". Did you mean "clientId"?',
+      }),
+      expect.objectContaining({
+        serverId: "odd",
+        message: expect.stringMatching(/"color" is not a field of a server\. Known are: id, name, command.*comments/i),
+      }),
+    ]);
+  });
+
+  it.each([
+    ["type", "stdio", 'it follows from "command" or "url"'],
+    ["disabled", true, '"enabled": false'],
+    ["alwaysAllow", ["read"], '"autoApprove"'],
+  ])("is said to be another program's, as %s is, and how to take it in", (field, value, here) => {
+    const text = JSON.stringify({ servers: [{ id: "a", command: "a", [field]: value }] });
+    expect(readServers(text).servers).toEqual([]);
+    expect(messages(text)[0]).toContain(`"${field}" is a field of other programs' files`);
+    expect(messages(text)[0]).toContain(here);
+    expect(messages(text)[0]).toContain("ergon servers import FILE");
+  });
+
+  it("is a problem beside the servers, too, and a misspelt setting counts as what allows least", () => {
+    const { servers, settings, problems } = readServers(
+      JSON.stringify({
+        $schema: "./schema.json",
+        servers: [{ id: "a", command: "a" }],
+        subagentEnabled: false,
+        toolApprovalRequird: true,
+        toolApprovalRequired: false,
+        autodiscoveryEnabled: true,
+        aprovalRules: [{ decision: "deny", tool: "rm_*" }, { decision: "allow" }],
+        approvalRules: [{ decision: "allow", tool: "x" }],
+        mcpServers: {},
+      }),
+    );
+    expect(servers).toHaveLength(1);
+    expect(settings).toEqual({
+      subAgentEnabled: false,
+      autoDiscoveryEnabled: false,
+      toolApprovalRequired: true,
+      approvalRules: [{ decision: "allow", tool: "x" }, { decision: "deny", tool: "rm_*" }, { decision: "ask" }],
+    });
+    expect(problems.map(({ path, message }) => [path, message])).toEqual([
+      ["/subagentEnabled", '"subagentEnabled" is not a field of this file. Did you mean "subAgentEnabled"?'],
+      ["/toolApprovalRequird", expect.stringContaining('"toolApprovalRequired"')],
+      ["/autodiscoveryEnabled", expect.stringContaining('"autoDiscoveryEnabled"')],
+      ["/aprovalRules", expect.stringContaining('"approvalRules"')],
+      ["/mcpServers", expect.stringContaining("ergon servers import FILE")],
+    ]);
+  });
+});
+
 describe("references to the environment", () => {
   const config = {
     id: "web",
@@ -105,15 +179,20 @@ describe("references to the environment", () => {
 });
 
 describe("changing mcp-servers.json", () => {
-  it("keeps comments and fields that it does not know", () => {
-    const added = withServer(FILE, { id: "new", name: "new", command: "new", enabled: true });
+  it("keeps comments, and fields that it does not know", () => {
+    const added = withServer(FILE.replace('"toolApprovalRequired"', '"note": "ours",\n  "toolApprovalRequired"'), {
+      id: "new",
+      name: "new",
+      command: "new",
+      enabled: true,
+    });
     const changed = withServerField(added, "files", "autoApprove", ["read_*"]);
     const removed = withoutServer(changed, "web");
     expect(removed).toContain("// what we use every day");
     expect(removed).toContain('"note": "ours"');
     expect(readServers(removed)).toMatchObject({
       servers: [{ id: "files", autoApprove: ["read_*"] }, { id: "new" }],
-      problems: [],
+      problems: [{ path: "/note" }],
     });
   });
 
@@ -178,6 +257,14 @@ describe("servers of other hosts", () => {
       '"all" of /x was left out: there is one in mcpServers already.',
       '"fs" of /y was left out: there is one in /x already.',
     ]);
+  });
+
+  it("are taken without what they are allowed or denied there, and that is said", () => {
+    const { servers, notes } = importServers(
+      '{"mcpServers": {"fs": {"type": "stdio", "command": "fs", "alwaysAllow": ["write"], "disabledTools": ["rm"]}}}',
+    );
+    expect(servers).toEqual([{ id: "fs", name: "fs", command: "fs", args: [], enabled: true }]);
+    expect(notes).toEqual(['"fs" was taken without "alwaysAllow" (here it is "autoApprove"), "disabledTools".']);
   });
 
   it("are taken without the file that they read variables from, and that is said", () => {

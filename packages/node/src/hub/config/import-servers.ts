@@ -2,6 +2,7 @@ import type { MCPServerConfig } from "@ergon/core";
 import { parse, type ParseError } from "jsonc-parser";
 import { z } from "zod";
 import { notJson, placeOf, withoutMark } from "./json-text.ts";
+import { fieldHere } from "./unknown-fields.ts";
 
 export type ImportedServers = {
   readonly servers: readonly MCPServerConfig[];
@@ -42,6 +43,7 @@ export function importServers(text: string): ImportedServers {
       notes.push(`"${name}" was left out: it has ${command === undefined ? "neither" : "both"} a command and a url.`);
       continue;
     }
+    notes.push(...leftOut(name, parsed.data));
     const cwd = parsed.data.cwd ?? (command === undefined ? undefined : folder);
     if (envFile !== undefined)
       notes.push(`"${name}" has an envFile, which is not read here: write the variables that it needs into its "env".`);
@@ -61,6 +63,22 @@ export function importServers(text: string): ImportedServers {
     });
   }
   return { servers, notes };
+}
+
+/** Those that say only how it is reached, which the entry says anyway. */
+const IMPLIED: ReadonlySet<string> = new Set(["type", "transport", "name", "description"]);
+const MAX_NAMED_FIELDS = 10;
+
+/** Fields that were not taken over, such as what another program allows without asking. */
+function leftOut(name: string, server: object): readonly string[] {
+  const left = Object.keys(server).filter((field) => !Object.hasOwn(ForeignServer.shape, field) && !IMPLIED.has(field));
+  if (left.length === 0) return [];
+  const named = left.slice(0, MAX_NAMED_FIELDS).map((field) => {
+    const here = fieldHere(field);
+    return here === undefined ? `"${field}"` : `"${field}" (${here})`;
+  });
+  const more = left.length > MAX_NAMED_FIELDS ? `, and ${String(left.length - MAX_NAMED_FIELDS)} more` : "";
+  return [`"${name}" was taken without ${named.join(", ")}${more}.`];
 }
 
 type FoundServer = { readonly name: string; readonly server: unknown; /** Its project's. */ readonly folder?: string };

@@ -9,7 +9,13 @@ export const MAX_SERVERS_FILE_CHARS = 1024 * 1024;
 const MAX_FILE_PROBLEMS = 100;
 
 /** `place` is `line:column`, both from 1. */
-export type FileProblem = { readonly place: string; readonly path: string; readonly message: string };
+export type FileProblem = {
+  readonly place: string;
+  readonly path: string;
+  readonly message: string;
+  /** The server whose entry it is in, where that says its id. */
+  readonly serverId?: string;
+};
 
 export type ServersFile = {
   readonly servers: readonly MCPServerConfig[];
@@ -46,16 +52,12 @@ export function readServers(text: string, { isFound = false }: FileOrigin = {}):
   }
   const problems: FileProblem[] = [];
   const note: Note = (path, message) => {
-    problems.push({ place: placeOf(source, nearest(root, path).offset), path: pointer(path), message });
+    const place = placeOf(source, nearest(root, path).offset);
+    problems.push({ place, path: pointer(path), message, ...serverAt(root, path) });
   };
   const outline = checked(Outline, getNodeValue(root), [], note);
   if (outline === undefined) return unreadable(problems);
-  const { servers, mcpServers, ...rest } = outline;
-  if (servers === undefined && mcpServers !== undefined)
-    note(
-      ["mcpServers"],
-      'It has "mcpServers", as other programs do, and no "servers": take them in with: ergon servers import FILE.',
-    );
+  const { servers, ...rest } = outline;
   const read: MCPServerConfig[] = [];
   const ids = new Map<string, number>();
   servers?.forEach((server, index) => {
@@ -71,13 +73,14 @@ export function readServers(text: string, { isFound = false }: FileOrigin = {}):
   return { servers: read, settings, problems: problems.slice(0, MAX_FILE_PROBLEMS) };
 }
 
-const Outline = z.looseObject({ servers: z.array(z.unknown()).optional(), mcpServers: z.unknown().optional() });
+const Outline = z.looseObject({ servers: z.array(z.unknown()).optional() });
 
 /** A server is reached in one way, and is enabled unless it says otherwise. */
 const OneServer = MCPServerConfig.extend({
   enabled: z.boolean().default(true),
   name: z.string().min(1).max(64).optional(),
 })
+  .strict()
   .refine(({ command, url }) => (command === undefined) !== (url === undefined), {
     error: 'A server has either a "command" or a "url".',
   })
@@ -98,6 +101,12 @@ function nearest(root: Node, path: FilePath): Node {
     if (node !== undefined) return node;
   }
   return root;
+}
+
+function serverAt(root: Node, [list, index]: FilePath): Pick<FileProblem, "serverId"> {
+  if (list !== "servers" || index === undefined) return {};
+  const id: unknown = findNodeAtLocation(root, [list, index, "id"])?.value;
+  return typeof id === "string" ? { serverId: id } : {};
 }
 
 function pointer(path: FilePath): string {
