@@ -76,7 +76,7 @@ describe("a person who uses an MCP client", { timeout: 120_000 }, () => {
   it.each(CLIENT_NAMES)("approves there what %s asks for in plain words, and hears what came of it", async (name) => {
     const args = prepare();
     let answer: Answerer = () => ({ action: "accept", content: { decision: "approve" } });
-    const client = await connect(name, stdio(...args), (message) => answer(message));
+    const client = await connect(name, stdio(...args, "--may-approve"), (message) => answer(message));
     await client.tools();
     const ask = () =>
       client.call("ask", { message: "erase it", plan: [{ tool: "desk::erase", args: { log: log() } }] });
@@ -95,7 +95,7 @@ describe("a person who uses an MCP client", { timeout: 120_000 }, () => {
   it.each(CLIENT_NAMES)("approves, refuses and leaves open there what %s calls over a pipe", async (name) => {
     const questions: string[] = [];
     let answer: Answerer = () => ({ action: "cancel" });
-    const client = await connect(name, stdio(...prepare()), (message) => {
+    const client = await connect(name, stdio(...prepare(), "--may-approve"), (message) => {
       questions.push(message);
       return answer(message);
     });
@@ -138,9 +138,32 @@ describe("a person who uses an MCP client", { timeout: 120_000 }, () => {
     expect(questions).toHaveLength(6);
   });
 
+  it.each(CLIENT_NAMES)("is not asked by %s over a pipe that was not started with --may-approve", async (name) => {
+    let asked = 0;
+    const client = await connect(name, stdio(...prepare()), () => {
+      asked += 1;
+      return { action: "accept", content: { decision: "approve" } };
+    });
+    const called = (await client.call("one_echo", { a: 1 })).structured;
+    expect(called).toMatchObject({ code: "approval_required", approvalId: expect.any(String) });
+    expect(called["message"]).toContain(`ergon approvals approve ${String(called["approvalId"])}`);
+    const ran = (await run(client, "erase")).structured;
+    const [wait] = ran["waiting"] as readonly { approvalId: string }[];
+    expect(ran["next"]).toContain(`ergon approvals approve ${wait?.approvalId ?? "?"}`);
+    const plan = [{ tool: "desk::erase", args: { log: log() } }];
+    const asks = (await client.call("ask", { message: "erase it", plan })).structured;
+    expect(asks).toMatchObject({ status: "waiting", next: expect.stringMatching(/ergon approvals approve apr_\w+/) });
+    expect([asked, erased()]).toEqual([0, 0]);
+    // The person's own command is what approves it.
+    const approved = await ergon(["approvals", "approve", wait?.approvalId ?? "?", "--data", data()], {
+      cwd: folder.path,
+    });
+    expect([approved.code, erased()]).toEqual([0, 1]);
+  });
+
   it("is not asked there about what is asked about each time", async () => {
     let asked = 0;
-    const client = await connect("SDK v2, 2026", stdio(...prepare()), () => {
+    const client = await connect("SDK v2, 2026", stdio(...prepare(), "--may-approve"), () => {
       asked += 1;
       return { action: "accept", content: { decision: "approve" } };
     });
@@ -172,7 +195,7 @@ describe("a person who uses an MCP client", { timeout: 120_000 }, () => {
       const person = await connect(name, { kind: "http", url, token }, yes);
       expect((await run(person, "erase")).structured).toMatchObject({ status: "completed" });
     }
-    const beside = await connect("SDK v2, 2025", stdio(...args), yes);
+    const beside = await connect("SDK v2, 2025", stdio(...args, "--may-approve"), yes);
     expect((await run(beside, "erase")).structured).toMatchObject({ status: "completed" });
     expect((await run(beside, "always")).structured).toMatchObject({ status: "paused_on_human" });
     expect([asked, erased()]).toEqual([4, 4]);

@@ -1,10 +1,12 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { z } from "zod";
-import { ergon, temporaryFolder } from "./ergon.ts";
+import { DOORS, ergon, plainEnvironment, temporaryFolder } from "./ergon.ts";
 
 const Entry = z.object({ command: z.string(), args: z.array(z.string()), env: z.record(z.string(), z.string()) });
 
@@ -53,6 +55,38 @@ describe("ergon mcp install", { timeout: 60_000 }, () => {
       mcpServers: { ergon: { args: expect.arrayContaining(["mcp"]) as unknown } },
     });
     expect(existsSync(join(folder.path, ".config"))).toBe(false);
+  });
+
+  it("lets the client approve only where --may-approve says so", async () => {
+    const args = async (...flags: string[]) => {
+      const { out } = await run("--client", "cursor", "--json", ...flags);
+      return z.object({ entry: Entry }).parse(JSON.parse(out)).entry.args;
+    };
+    expect(await args()).not.toContain("--may-approve");
+    expect(await args("--may-approve")).toContain("--may-approve");
+  });
+
+  it.skipIf(process.platform !== "linux").each([
+    ["y", true],
+    ["", false],
+  ])("asks on a terminal whether the client may approve; %j is %s", async (typed, expected) => {
+    const command = [process.execPath, DOORS.built, "mcp", "install", "--client", "cursor", "--data", "data"];
+    const child = spawn("script", ["-qec", command.join(" "), "/dev/null"], {
+      cwd: folder.path,
+      env: { ...plainEnvironment(), HOME: folder.path },
+    });
+    let shown = "";
+    child.stdout.on("data", (chunk: Buffer) => {
+      if (shown.includes("[y/N]")) return;
+      shown += chunk.toString();
+      if (shown.includes("[y/N]")) child.stdin.write(`${typed}\r`);
+    });
+    expect(await once(child, "close")).toEqual([0, null]);
+    expect(shown).toContain("answer forms without you");
+    const { mcpServers } = z
+      .object({ mcpServers: z.object({ ergon: Entry }) })
+      .parse(JSON.parse(read(".cursor/mcp.json")));
+    expect(mcpServers.ergon.args.includes("--may-approve")).toBe(expected);
   });
 
   it.each(["// mine\n{}", "[]", '{"mcpServers":7}', "{"])(

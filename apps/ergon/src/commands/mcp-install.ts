@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { copyFile, mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { dirname, join, resolve } from "node:path";
+import { createInterface } from "node:readline/promises";
 import { didYouMean, isErgonError, usageError } from "@ergon/core";
 import type { CommandContext } from "../command-context.ts";
 import { EXIT, type ExitCode } from "../exit-codes.ts";
@@ -12,13 +13,17 @@ export type InstallOptions = {
   readonly client?: string;
   readonly print?: boolean;
   readonly file?: string;
+  /** Whether the client's user may approve calls in its forms. Absent: the person is asked on a terminal, else no. */
+  readonly mayApprove?: boolean;
 };
 
 /** Writes Ergon into an MCP client's configuration, beside whatever is there already. Twice is the same as once. */
-export async function installMcp({ terminal }: CommandContext, options: InstallOptions): Promise<ExitCode> {
+export async function installMcp({ terminal, signal }: CommandContext, options: InstallOptions): Promise<ExitCode> {
   const client = clientOf(options.client);
   const { key, file: usual } = CLIENTS[client];
-  const entry = entryFor(client, options);
+  const canAsk = process.stdin.isTTY && terminal.canShowProgress && !terminal.json && options.print !== true;
+  const mayApprove = options.mayApprove ?? (canAsk && (await askMayApprove(client, signal)));
+  const entry = entryFor(client, { ...options, mayApprove });
   if (options.print === true) {
     terminal.print(JSON.stringify({ [key]: { [ENTRY]: entry } }, undefined, 2));
     return EXIT.ok;
@@ -62,15 +67,42 @@ function clientOf(given: string | undefined): ClientName {
   throw usageError("usage", `${which}: --client ${names.join(" | ")}.${didYouMean(given ?? "", names)}`);
 }
 
+async function askMayApprove(client: ClientName, signal: AbortSignal): Promise<boolean> {
+  const lines = createInterface({ input: process.stdin, output: process.stderr });
+  lines.on("SIGINT", () => process.kill(process.pid, "SIGINT"));
+  try {
+    const answer = await lines.question(
+      `Some calls wait for your approval. May they be approved in ${client}'s forms, too?\n` +
+        `Say no if ${client} or an agent in it can answer forms without you. [y/N] `,
+      { signal },
+    );
+    return /^y(es)?$/i.test(answer.trim());
+  } finally {
+    lines.close();
+  }
+}
+
 /** Absolute in every part: clients start it from anywhere, with a PATH of their own. */
-function entryFor(client: ClientName, { data, capabilities = [] }: InstallOptions): Record<string, unknown> {
+function entryFor(
+  client: ClientName,
+  { data, capabilities = [], mayApprove }: InstallOptions,
+): Record<string, unknown> {
   const folder = resolve(data ?? process.env["ERGON_DATA"] ?? ".ergon");
   const packs = capabilities.flatMap((one) => ["--capabilities", resolve(one)]);
   const program = programOf(process.argv[1] ?? "");
   return {
     ...(CLIENTS[client].typed ? { type: "stdio" } : {}),
     command: process.execPath,
-    args: [program, "mcp", "--name", client, "--data", folder, ...packs],
+    args: [
+      program,
+      "mcp",
+      "--name",
+      client,
+      "--data",
+      folder,
+      ...packs,
+      ...(mayApprove === true ? ["--may-approve"] : []),
+    ],
     // Beside the program, where whoever can write could change the program as well. Halves the start.
     env: { NODE_COMPILE_CACHE: join(dirname(program), ".cache") },
   };

@@ -15,12 +15,12 @@ import { reachThroughOwner } from "../mcp/reach-through-owner.ts";
 import { serveMcpOnStdio } from "../mcp/stdio.ts";
 import { watchPlans } from "../watch-plans.ts";
 
-export type McpOptions = { readonly name?: string; readonly gateway?: boolean };
+export type McpOptions = { readonly name?: string; readonly gateway?: boolean; readonly mayApprove?: boolean };
 
 /** The MCP server on stdio, until the client closes the pipe. stdout is the client's alone. */
 export async function serveMcp(
   { version, stdout, signal, compose, endsByStopping }: CommandContext,
-  { name, gateway }: McpOptions,
+  { name, gateway, mayApprove = false }: McpOptions,
 ): Promise<ExitCode> {
   const owner = `stdio:${name === undefined ? randomBytes(6).toString("base64url") : nameOf(name)}`;
   const app = await compose();
@@ -44,7 +44,7 @@ export async function serveMcp(
     watching.listen(() => announcePlans(changes));
     const streams = { input: process.stdin, output: stdout };
     try {
-      await serveMcpOnStdio(host, { owner, streams, signal });
+      await serveMcpOnStdio(host, { owner, mayApprove, streams, signal });
     } finally {
       watching.close();
     }

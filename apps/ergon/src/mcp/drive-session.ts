@@ -5,7 +5,8 @@
  * A2  A round that brings an answer goes on with the session of the round before; nothing is started twice.
  * A3  What the client carries between rounds is signed, bound to the principal, the tool and its arguments, and expires.
  * A4  Where the client has no form, or the answer may not be asked for in one, the result carries the question.
- * A5  A call is approved there only for a principal that may approve, and the first answer counts, wherever it was given.
+ * A5  A call is approved there only for a client that may approve (`--may-approve`, or a person's token), and the first answer
+ *     counts, wherever it was given. For any other client the result carries the approval's id and the command that approves it.
  */
 import { canonicalJson, isErgonError, type JsonObject, type OpenWait, type SessionCore, sha256Hex } from "@ergon/core";
 import {
@@ -157,7 +158,8 @@ export async function driveSession<R>(
         const form = wait === undefined ? undefined : answerForm(wait);
         // Somebody else has answered meanwhile: what follows is what the session does now.
         if (form === undefined) return;
-        await engine.resume({ owner, sessionId, step: path, input: form.read(content) });
+        // A form answers a step that asks; a correction is accepted by a person with a token, never here (A5).
+        await engine.resume({ owner, sessionId, step: path, input: form.read(content), mayApprove: false });
       });
       return "";
     } catch (thrown) {

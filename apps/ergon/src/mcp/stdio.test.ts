@@ -41,6 +41,7 @@ beforeEach(async () => {
   const lines = createInterface({ input: output });
   const served = serveMcpOnStdio(host, {
     owner: "me",
+    mayApprove: false,
     streams: { input, output },
     signal: new AbortController().signal,
   });

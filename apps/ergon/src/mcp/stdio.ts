@@ -5,19 +5,25 @@ import { isOpening } from "./client-features.ts";
 import type { McpHost } from "./mcp-host.ts";
 import { createStdioTransport, type StdioStreams } from "./stdio-transport.ts";
 
+type StdioServing = {
+  readonly owner: string;
+  /** Whether the client may answer approvals in its forms. Some clients fill in forms without a person. */
+  readonly mayApprove: boolean;
+  readonly streams: StdioStreams;
+  readonly signal: AbortSignal;
+};
+
 /** Serves MCP over a pipe, in the era that the client opens with, until the pipe ends or the signal aborts. */
 export async function serveMcpOnStdio(
   host: McpHost,
-  { owner, streams, signal }: { readonly owner: string; readonly streams: StdioStreams; readonly signal: AbortSignal },
+  { owner, mayApprove, streams, signal }: StdioServing,
 ): Promise<void> {
   let said: ClientCapabilities | undefined;
-  // Whoever starts a process of ours could as well type the command that approves.
-  const mayApprove = (): boolean => true;
   const transport = createStdioTransport(streams, (message) => {
     if (isOpening(message)) said = message.params.capabilities;
   });
   const connection = serveStdio(
-    ({ era }) => host.serverFor({ owner, era, stays: true, capabilities: () => said, mayApprove }),
+    ({ era }) => host.serverFor({ owner, era, stays: true, capabilities: () => said, mayApprove: () => mayApprove }),
     {
       transport,
       onerror: (error) => host.logger.debug({ error }, "A message over stdio was refused."),

@@ -42,7 +42,8 @@ export function addMcp(program: Command, run: Run): void {
     .usage("[install --client <name>] [options]")
     .option("--name <name>", "act as stdio:NAME, the same at every start; else a new principal each time")
     .option("--gateway", "show the tools, resources and prompts of the MCP servers, too")
-    .action(async ([word]: readonly string[], options: { name?: string; gateway?: boolean }) => {
+    .option("--may-approve", "let the client's user approve calls in its forms; else only `ergon approvals` can")
+    .action(async ([word]: readonly string[], options: { name?: string; gateway?: boolean; mayApprove?: boolean }) => {
       if (word !== undefined) throw await unknownCommand(`mcp ${word}`, word, ["install"]);
       await run(async (context) => (await import("../commands/mcp.ts")).serveMcp(context, options));
     });
@@ -52,11 +53,15 @@ export function addMcp(program: Command, run: Run): void {
     .option("--client <name>", "claude, claude-code, cursor or vscode")
     .option("--file <path>", "the configuration file, where it is not the usual one")
     .option("--print", "show the entry instead of writing it")
+    .option("--may-approve", "let the client's user approve calls in its forms, without being asked (default: no)")
     .action(async (options: { client?: string; file?: string; print?: boolean }) => {
+      // `mcp` has the flag too, and commander gives it to the outer command.
+      const { mayApprove } = mcp.opts<{ mayApprove?: boolean }>();
       const { data, capabilities } = program.opts<GlobalFlags>();
       const flags = {
         ...(data === undefined ? {} : { data }),
         ...(capabilities === undefined ? {} : { capabilities }),
+        ...(mayApprove === undefined ? {} : { mayApprove }),
       };
       await run(async (context) =>
         (await import("../commands/mcp-install.ts")).installMcp(context, { ...options, ...flags }),
