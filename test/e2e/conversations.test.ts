@@ -113,6 +113,25 @@ describe("conversations over HTTP", { timeout: 120_000 }, () => {
       .toBe(100);
   });
 
+  it("acts without a model on each message that comes while a tool runs", async () => {
+    const server = await served();
+    const { conversationId: id } = await say(server, "sleep for 1500 ms");
+    await expect
+      .poll(async () => kinds((await ask<ConversationView>(server, `/conversations/${id}`)).history), {
+        timeout: 20_000,
+      })
+      .toContain("call");
+    await say(server, "greet Bob", { conversationId: id });
+    await say(server, "greet Carol", { conversationId: id });
+    await expect
+      .poll(async () => answers(await settled(server, id)), { timeout: 20_000 })
+      .toEqual([
+        expect.anything(),
+        expect.stringContaining("Hello, Bob!") as string,
+        expect.stringContaining("Hello, Carol!") as string,
+      ]);
+  });
+
   it("brainstorms: what it thought stays before its eyes, and it notices what is one-sided", async () => {
     const model = await scripted(
       call("respond", { content: "A garden, a bench." }),

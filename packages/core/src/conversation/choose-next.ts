@@ -9,6 +9,7 @@ import type { ConversationRecord, Entry } from "../schema/conversation.ts";
 import type { EnergyState } from "../schema/energy.ts";
 import type { Json, JsonObject, JsonSchema } from "../schema/json.ts";
 import type { PlannedAction } from "../schema/mcp-loop.ts";
+import { MAX_USER_TEXT } from "../tools/build-safe-prompt.ts";
 import { FINALIZE_TOOL } from "../planner/compile-actions.ts";
 import type { Planner, PlannerInput } from "../planner/planner.ts";
 import { readPlan } from "../planner/read-plan.ts";
@@ -29,6 +30,7 @@ import {
 } from "./progress.ts";
 import { readChoice } from "./read-choice.ts";
 import { buildTurnPrompt } from "./turn-prompt.ts";
+import { waitingMessages } from "./waiting-messages.ts";
 
 /** Steps towards one answer; then it is given with what there is. */
 export const MAX_STEPS = 12;
@@ -75,20 +77,24 @@ export type ChooseDeps = {
 export async function chooseByModel(deps: ChooseDeps, model: ChatModel, situation: Situation): Promise<Choice> {
   const { orchestrator, clock } = deps;
   const { record, energy, others, news, signal } = situation;
-  const entries = await deps.entries({ id: record.id, limit: ENTRIES_SHOWN });
-  const seen = entries[0]?.seq ?? 0;
+  const limit = ENTRIES_SHOWN + (record.pending?.messages?.length ?? 0);
+  const entries = await deps.entries({ id: record.id, limit });
+  const asked = waitingMessages(record, entries, MAX_USER_TEXT);
+  const seen = asked.at(-1)?.seq ?? record.lastMessage;
   const lastStep = whyLast(record);
-  const tools = await orchestrator.offer(textOf(entries), lastStep === undefined ? "all" : "closing");
-  const limit = replyTokens(energy.level);
+  const about = asked.length === 0 ? textOf(entries) : asked.map(({ content }) => content).join("\n");
+  const tools = await orchestrator.offer(about, lastStep === undefined ? "all" : "closing");
+  const outputTokens = replyTokens(energy.level);
   const { system, user } = buildTurnPrompt({
     model: model.id,
     record,
     entries,
+    asked,
     tools,
     energy,
     others,
     news,
-    replyTokens: limit,
+    replyTokens: outputTokens,
     now: isoTime(clock),
     ...(lastStep === undefined ? {} : { lastStep }),
   });
@@ -99,7 +105,7 @@ export async function chooseByModel(deps: ChooseDeps, model: ChatModel, situatio
     ],
     schema: callSchema(tools.map(({ id }) => id)),
     temperature: TEMPERATURE,
-    maxOutputTokens: limit + ARGUMENT_TOKENS,
+    maxOutputTokens: outputTokens + ARGUMENT_TOKENS,
     timeoutMs: MODEL_TIMEOUT_MS,
     signal,
   });
@@ -119,7 +125,7 @@ export async function chooseByModel(deps: ChooseDeps, model: ChatModel, situatio
     return choiceOf(routed.act);
   if (lastStep !== undefined) return close(lastStep);
   if (routed.kind === "missing") {
-    const unmet = `${action.tool} ${textOf(entries)}`;
+    const unmet = `${action.tool} ${about}`;
     return { ...refuse(situation.discovers ? `${routed.why} ${SEARCHING}` : routed.why), unmet };
   }
   if (routed.kind === "refused") return refuse(routed.why);
@@ -165,12 +171,16 @@ export async function chooseByModel(deps: ChooseDeps, model: ChatModel, situatio
   }
 }
 
-/** Without a model the planner of spec 1 answers: with what its tools find, or with a question. */
+/** Without a model the planner of spec 1 answers one message at a time: with what its tools find, or with a question. */
 export async function chooseOffline(deps: ChooseDeps, { record, discovers, signal }: Situation): Promise<Choice> {
   const { clock, orchestrator } = deps;
-  const entries = await deps.entries({ id: record.id, limit: ENTRIES_SHOWN });
-  const seen = entries[0]?.seq ?? 0;
-  const input = await plannerInput(deps, record, entries);
+  // The person wrote it with what had been said by then in view, and nothing of what came after.
+  const [oldest] = record.pending?.messages ?? [];
+  const upTo = oldest === undefined ? {} : { before: oldest + 1 };
+  const entries = await deps.entries({ id: record.id, limit: ENTRIES_SHOWN, ...upTo });
+  const [asked] = waitingMessages(record, entries);
+  const seen = asked?.seq ?? record.lastMessage;
+  const input = await plannerInput(deps, record, entries, asked?.content ?? "");
   const { plan, question, nothingFits } =
     input.message === ""
       ? { plan: [], question: `It is time: ${newestNote(entries)}`, nothingFits: false }
@@ -225,10 +235,8 @@ async function plannerInput(
   { readContext }: ChooseDeps,
   { id: sessionId, owner }: ConversationRecord,
   entries: readonly Entry[],
+  message: string,
 ): Promise<Omit<PlannerInput, "tools">> {
-  const answer = entries.findIndex(({ body }) => body.kind === "response");
-  const fresh = answer < 0 ? entries : entries.slice(0, answer);
-  const [message = ""] = fresh.flatMap(({ body }) => (body.kind === "message" ? [body.content] : []));
   const recentMessages = entries
     .flatMap(({ at, body }): RecentMessage[] => {
       if (body.kind === "message") return [{ role: "user", content: body.content, at }];

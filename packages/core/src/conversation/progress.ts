@@ -7,6 +7,7 @@ import {
   type EntryBody,
   MAX_THOUGHT_CHARS,
   MAX_THOUGHTS,
+  MAX_WAITING_MESSAGES,
   type Pending,
 } from "../schema/conversation.ts";
 import type { Json } from "../schema/json.ts";
@@ -36,6 +37,14 @@ export function received(known: ConversationRecord | undefined, message: Incomin
       `Conversation ${id} has ended (${known.ended.reason}). Begin a new one.`,
     );
   }
+  const { messages = [] } = known?.pending ?? {};
+  if (messages.length >= MAX_WAITING_MESSAGES) {
+    throw conversationError(
+      "conversations_full",
+      `${String(messages.length)} messages wait for an answer in conversation ${id}; send more when some are answered.`,
+      { retryable: true },
+    );
+  }
   const record = known ?? {
     id,
     owner,
@@ -56,7 +65,7 @@ export function received(known: ConversationRecord | undefined, message: Incomin
     updatedAt: at,
     messages: record.messages + 1,
     lastMessage: seq,
-    pending: record.pending ?? newPending(at),
+    pending: { ...(record.pending ?? newPending(at)), messages: [...messages, seq] },
     ...(energyBudget === undefined ? {} : { energyBudget }),
   };
 }
@@ -64,7 +73,7 @@ export function received(known: ConversationRecord | undefined, message: Incomin
 export type Said = {
   readonly content: string;
   readonly by: string;
-  /** The newest entry that was seen before it was said: what came later is still to be answered. */
+  /** The newest message that it answers: those that came later still wait. */
   readonly seen: number;
   readonly level: number;
   readonly at: string;
@@ -73,9 +82,10 @@ export type Said = {
 export function answered(record: ConversationRecord, { content, by, seen, level, at }: Said): Happened {
   const { pending: _done, work: _carried, awaitsEnergy: _had, ...rest } = record;
   const answers = record.answers + 1;
-  const isBehind = record.lastMessage > seen;
+  const messages = waitingAfter(record, seen);
+  const owed = messages.length === 0 ? {} : { pending: { ...newPending(at), messages } };
   return {
-    record: { ...rest, answers, updatedAt: at, ...(isBehind ? { pending: newPending(at) } : {}) },
+    record: { ...rest, answers, updatedAt: at, ...owed },
     entries: [{ kind: "response", id: `${record.id}.r${String(answers)}`, content, by, energyLevel: level }],
   };
 }
@@ -100,9 +110,10 @@ export function snoozed(
 ): Happened {
   const { pending, awaitsEnergy: _had, ...rest } = record;
   const { until, reason } = snooze;
-  const isBehind = record.lastMessage > snooze.seen;
+  const messages = waitingAfter(record, snooze.seen);
+  const owed = messages.length === 0 || pending === undefined ? {} : { pending: { ...pending, messages } };
   return {
-    record: { ...rest, updatedAt: at, snooze: { until, reason }, ...(isBehind && pending ? { pending } : {}) },
+    record: { ...rest, updatedAt: at, snooze: { until, reason }, ...owed },
     entries: [{ kind: "note", text: `Snoozed for ${String(snooze.minutes)} minutes, until ${until}: ${reason}` }],
   };
 }
@@ -201,7 +212,12 @@ export function stepped(record: ConversationRecord, at: string): ConversationRec
 }
 
 function newPending(at: string): Pending {
-  return { since: at, steps: 0, failures: {}, stopped: 0 };
+  return { since: at, steps: 0, failures: {}, stopped: 0, messages: [] };
+}
+
+/** A record of 0.1.0 knows only the newest message. */
+function waitingAfter({ pending, lastMessage }: ConversationRecord, seen: number): number[] {
+  return (pending?.messages ?? [lastMessage]).filter((seq) => seq > seen);
 }
 
 function titleOf(content: string): string {

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { ADA, call, createMindWorld, type MindWorld, until } from "../../testing/mind-world.ts";
 import { createScriptedModel, type ScriptedReply } from "../../testing/scripted-model.ts";
+import { MAX_WAITING_MESSAGES } from "../schema/conversation.ts";
 import { MAX_STEPS } from "./choose-next.ts";
 import { MAX_ACTIVE_STEPS } from "./sensitive-loop.ts";
 
@@ -110,6 +111,69 @@ describe("the sensitive loop", () => {
     await until(async () => expect((await settled(id)).state).toBe("answered"));
     await say("Second", { conversationId: id });
     await until(async () => expect(await answers(id)).toEqual(["One.", "Two."]));
+  });
+
+  it("shows a model each message that came while it was answering an earlier one", async () => {
+    const { say, answers, model } = await withModel(
+      { kind: "text", text: call("respond", { content: "One." }), delayMs: 300 },
+      call("respond", { content: "Two." }),
+    );
+    const id = await say("First");
+    await until(async () => expect(model.requests).toHaveLength(1));
+    for (const content of ["Second", "Third"]) await say(content, { conversationId: id });
+    await until(async () => expect(await answers(id)).toEqual(["One.", "Two."]));
+    const asked = model.requests.map(
+      ({ messages }) => /<message>\n([^]*)\n<\/message>/.exec(messages[1]?.content ?? "")?.[1],
+    );
+    expect(asked).toEqual(["First", "Second\n\nThird"]);
+    expect(model.requests[1]?.messages[1]?.content).not.toContain("There is no new message");
+  });
+
+  it("shows a model no more waiting messages at once than fit whole, and the rest after its answer", async () => {
+    const { say, answers, model } = await withModel(
+      { kind: "text", text: call("respond", { content: "Done." }), delayMs: 300 },
+      call("respond", { content: "Done." }),
+    );
+    const id = await say("First");
+    await until(async () => expect(model.requests).toHaveLength(1));
+    const long = (letter: string) => letter.repeat(9_000);
+    for (const letter of ["b", "c", "d"]) await say(long(letter), { conversationId: id });
+    await until(async () => expect(await answers(id)).toHaveLength(3));
+    const prompts = model.requests.map(({ messages }) => messages[1]?.content ?? "");
+    expect(prompts[1]).toContain(`${long("b")}\n\n${long("c")}`);
+    expect(prompts[1]).not.toContain("dddd");
+    expect(prompts[2]).toContain(`<message>\n${long("d")}\n</message>`);
+  });
+
+  it("acts without a model on each message that was sent while a tool ran, in their order", async () => {
+    const made = await createMindWorld();
+    worlds.push(made);
+    const id = await made.say("please call probe::hold");
+    await until(async () => expect(await made.story(id)).toMatchObject([{}, { kind: "call", tool: "probe::hold" }]));
+    const later = ["please call probe::echo", "please call probe::large", "colour the bicycle purple"];
+    for (const content of later) await made.say(content, { conversationId: id });
+    made.world.release();
+    await until(async () => expect(await made.answers(id)).toHaveLength(4));
+    expect(await made.settled(id)).toMatchObject({ state: "answered", answers: 4 });
+    const calls = (await made.story(id)).flatMap((body) => (body.kind === "call" ? [body.tool] : []));
+    expect(calls).toEqual(["probe::hold", "probe::echo", "probe::large"]);
+    expect((await made.answers(id)).join()).not.toContain("It is time");
+  });
+
+  it("refuses a message for a conversation in which too many wait already", async () => {
+    const made = await createMindWorld();
+    worlds.push(made);
+    const id = await made.say("please call probe::hold");
+    await until(async () => expect(await made.story(id)).toHaveLength(2));
+    for (let n = 1; n < MAX_WAITING_MESSAGES; n += 1) await made.say("no tool", { conversationId: id });
+    const { conversation } = await made.mind.conversations.read({ owner: ADA, id });
+    expect(conversation.messages).toBe(MAX_WAITING_MESSAGES);
+    await expect(made.say("one more", { conversationId: id })).rejects.toMatchObject({
+      code: "conversations_full",
+      message: expect.stringContaining(String(MAX_WAITING_MESSAGES)) as string,
+    });
+    made.world.release();
+    await until(async () => expect(await made.answers(id)).toHaveLength(MAX_WAITING_MESSAGES));
   });
 
   it("takes a message once, however often it is sent, and knows owners apart", async () => {

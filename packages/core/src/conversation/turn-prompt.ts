@@ -6,12 +6,15 @@ import { buildSafePrompt, type SafePrompt } from "../tools/build-safe-prompt.ts"
 import { plannerPrompt } from "../tools/planner-prompt.ts";
 import type { Tool } from "../tools/tool.ts";
 import { budgetOf } from "./budget.ts";
+import type { WaitingMessage } from "./waiting-messages.ts";
 
 export type TurnPrompt = {
   readonly model: string;
   readonly record: ConversationRecord;
   /** Newest first. */
   readonly entries: readonly Entry[];
+  /** What is to be answered, oldest first. */
+  readonly asked: readonly WaitingMessage[];
   readonly tools: readonly Tool[];
   readonly energy: EnergyState;
   readonly replyTokens: number;
@@ -25,14 +28,16 @@ export type TurnPrompt = {
 
 /** What a model is asked for one step. What people and tools said is data, and the newest of it is cut last. */
 export function buildTurnPrompt(turn: TurnPrompt): SafePrompt {
-  const { model, record, entries, tools, others, news, now } = turn;
+  const { model, record, entries, asked, tools, others, news, now } = turn;
   const sinceAnswer = untilAnswer(entries);
-  const asked = sinceAnswer.flatMap(({ body }) => (body.kind === "message" ? [body.content] : []));
+  const earlier = entries
+    .slice(sinceAnswer.length)
+    .filter(({ seq }) => record.pending?.messages?.includes(seq) !== true);
   const context: JsonObject = {
     now,
     conversationId: record.id,
     this_turn_newest_first: sinceAnswer.flatMap(({ body }): Json[] => stepOf(body)),
-    earlier_newest_first: entries.slice(sinceAnswer.length).flatMap(({ at, body }): Json[] => saidIn(at, body)),
+    earlier_newest_first: earlier.flatMap(({ at, body }): Json[] => saidIn(at, body)),
     your_thoughts: record.thoughts.map(({ at, text }) => ({ at, text })),
     ...(others.length === 0 ? {} : { other_conversations: others }),
     ...(news.length === 0 ? {} : { sub_agent_newest_first: [...news] }),
@@ -41,7 +46,7 @@ export function buildTurnPrompt(turn: TurnPrompt): SafePrompt {
     model,
     system: SYSTEM,
     instructions: `${INSTRUCTIONS}\n\n${situation(turn, asked.length > 0)}\n\n${plannerPrompt(tools)}`,
-    userText: asked.reverse().join("\n\n"),
+    userText: asked.map(({ content }) => content).join("\n\n"),
     context,
     maxOutputTokens: turn.replyTokens,
   });

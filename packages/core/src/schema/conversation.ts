@@ -6,6 +6,8 @@ import { OpenWait, SessionId } from "./session.ts";
 
 /** Spec 5's server takes this much in one message. */
 export const MAX_CONTENT_CHARS = 10_000;
+/** Messages of one conversation that may wait for an answer; one more is refused. */
+export const MAX_WAITING_MESSAGES = 200;
 const MAX_ENERGY_BUDGET = 1_000_000;
 /** From a minute to a day. */
 export const MIN_SNOOZE_MINUTES = 1;
@@ -68,6 +70,8 @@ const Pending = z.object({
   failures: z.record(z.string(), z.int()),
   /** Calls that were refused because they had failed the same way before. */
   stopped: z.int().nonnegative(),
+  /** The places of the messages that wait, oldest first. A record of 0.1.0 does not have it. */
+  messages: z.array(z.int().positive()).max(MAX_WAITING_MESSAGES).exactOptional(),
 });
 export type Pending = z.infer<typeof Pending>;
 
@@ -77,7 +81,7 @@ const Work = z.object({
   actions: z.array(PlannedAction),
   /** Chosen without a model: what the tools find is the answer. */
   answers: z.boolean(),
-  /** The newest entry that the choice knew of. */
+  /** The newest message that its results answer. */
   seen: z.int().nonnegative(),
 });
 export type Work = z.infer<typeof Work>;

@@ -11,7 +11,8 @@ const WINDOWS: readonly (readonly [pattern: RegExp, tokens: number])[] = [
 const SMALLEST_WINDOW = 8_000;
 /** Even where a window is larger: what a prompt does not need, nobody should pay for. */
 const MAX_PROMPT_TOKENS = 24_000;
-const MAX_USER_TEXT = 20_000;
+/** Characters of a person's text that a prompt shows. */
+export const MAX_USER_TEXT = 20_000;
 /** Roughly; counted high, so that a budget holds whatever the text is. */
 const CHARS_PER_TOKEN = 3;
 const MAX_ROUNDS = 12;
