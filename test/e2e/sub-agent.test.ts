@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { ConversationView, SubAgentStatus } from "@ergon/core";
-import { openSqliteConversationStore } from "@ergon/node";
+import { openSqliteConversationStore, openSubAgentRequests } from "@ergon/node";
 import { type Registries, startRegistries } from "../../packages/node/src/hub/install/registries.fixture.ts";
 import { type ScriptedRequest, startScriptedServer } from "../../packages/node/src/models/scripted-server.fixture.ts";
 import { ergon, temporaryFolder } from "./ergon.ts";
@@ -245,6 +245,40 @@ describe("a request to the sub-agent", { timeout: 240_000 }, () => {
     }, SLOW);
     expect((await ask("GET", "/subagent/requests/sub_unknown")).status).toBe(404);
     expect((await post("/subagent/requests", { type: "add_server", params: { command: "sh" } })).status).toBe(422);
+  });
+
+  it("that came with DATA is prepared anew: the program that it names does not run", async () => {
+    const proof = join(folder.path, "proof");
+    mkdirSync(data(), { recursive: true });
+    const requests = openSubAgentRequests({ path: join(data(), "subagent.db") });
+    const args = ["-c", `touch ${proof}`];
+    const hostile = { id: "notes", name: "notes", command: "/bin/sh", args, enabled: true };
+    const request = { id: "sub_planted", type: "add_server", params: { serverName: NOTES }, priority: "high" };
+    const status = { requestId: "sub_planted", state: "queued", progress: 85, message: "", energyConsumed: 0 };
+    const prepared = { serverId: "notes", about: {}, added: { config: hostile, probe: {} } };
+    const row = { request: { ...request, timestamp: new Date().toISOString() }, owner: "admin", status, drained: 0 };
+    await requests.put({ ...row, prepared } as Parameters<typeof requests.put>[0]);
+    await requests.close();
+    await serve();
+    await reached("sub_planted", "awaiting_approval");
+    const { servers } = JSON.parse(readFileSync(config(), "utf8")) as { servers: { command: string }[] };
+    expect(servers).toMatchObject([{ id: "notes", enabled: false }]);
+    expect(servers[0]?.command).not.toBe("/bin/sh");
+    expect(existsSync(proof)).toBe(false);
+  });
+
+  it("starts nothing when its entry was changed after the person was asked", async () => {
+    await serve();
+    const requestId = await requestNotes();
+    await reached(requestId, "awaiting_approval");
+    const written = JSON.parse(readFileSync(config(), "utf8")) as { servers: { args: string[] }[] };
+    const proof = join(folder.path, "proof");
+    const changed = { ...written.servers[0], command: "/bin/sh", args: ["-c", `touch ${proof}`] };
+    folder.write({ "mcp-servers.json": JSON.stringify({ servers: [changed] }) });
+    await ergon(["approvals", "approve", await pendingApproval(), "--data", data()], options());
+    expect((await reached(requestId, "failed")).error).toContain("not what the person was asked about");
+    expect(JSON.parse(readFileSync(config(), "utf8"))).toEqual({ servers: [changed] });
+    expect(existsSync(proof)).toBe(false);
   });
 
   it("pauses when energy is under 10, and is finished once it has come back", async () => {

@@ -82,8 +82,9 @@ export { openServersFile, type WatchedServersFile } from "./hub/config/servers-f
 export { type Found, openRegistryCache, type RegistryCache } from "./hub/install/registry-cache.ts";
 export { createRegistryClient } from "./hub/install/registry-client.ts";
 export { npmEnvironment } from "./hub/install/npm-environment.ts";
-export type { EnableQuestion, SubAgentDesk } from "./hub/sub-agent/desk.ts";
+export { type EnableQuestion, startsAsAsked, type SubAgentDesk } from "./hub/sub-agent/desk.ts";
 export { openSubAgentRequests } from "./hub/sub-agent/requests.ts";
+export { isInstalledServer } from "./hub/install/server-folder.ts";
 export { runSubAgentWorker, serversFolder } from "./hub/sub-agent/run-worker.ts";
 export { openSubAgent, type OwnedSubAgent } from "./hub/sub-agent/sub-agent.ts";
 export { createSubAgentWorker } from "./hub/sub-agent/worker-process.ts";

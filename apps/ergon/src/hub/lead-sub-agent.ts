@@ -3,7 +3,7 @@
  * something to do; its own process starts with the first work.
  */
 import { existsSync } from "node:fs";
-import { join, sep } from "node:path";
+import { join } from "node:path";
 import {
   type AgenticPlan,
   type Approvals,
@@ -23,6 +23,7 @@ import {
   createSubAgentWorker,
   expandServer,
   FIRST_PRINCIPAL,
+  isInstalledServer,
   npmEnvironment,
   openServersFile,
   openSubAgent,
@@ -31,6 +32,7 @@ import {
   type ServersDesk,
   serversFolder,
   type SettingValues,
+  startsAsAsked,
   type SubAgentDesk,
 } from "@ergon/node";
 import { once } from "../once.ts";
@@ -128,7 +130,7 @@ export function leadSubAgent(parts: LeadSubAgentParts): OwnedSubAgent {
   };
   for (const tool of [
     ...subAgentTools({ subAgent: late, registry, clock, ready: () => parts.servers.list() }),
-    enableTool(async (serverId, about) => (await open()).asks(serverId, about), parts.servers),
+    enableTool({ ...parts, isAsked: async (serverId, about) => (await open()).asks(serverId, about) }),
   ]) {
     if (!registry.has(tool.definition.id)) registry.registerOwn(tool);
   }
@@ -145,7 +147,13 @@ export function leadSubAgent(parts: LeadSubAgentParts): OwnedSubAgent {
 }
 
 /** Lets a server start that waits switched off. As it may destroy what a stranger's program can reach, a person is asked. */
-function enableTool(isAsked: (serverId: string, about: Json) => Promise<boolean>, servers: ServersDesk): PureTool {
+function enableTool({
+  servers,
+  values,
+  isAsked,
+}: Pick<LeadSubAgentParts, "servers" | "values"> & {
+  readonly isAsked: (serverId: string, about: Json) => Promise<boolean>;
+}): PureTool {
   return {
     definition: {
       id: ENABLE_TOOL,
@@ -166,6 +174,11 @@ function enableTool(isAsked: (serverId: string, about: Json) => Promise<boolean>
       // What the person read must be what the sub-agent found: anybody can make a call, nobody else an installation.
       if (!(await isAsked(serverId, about)))
         throw hubError("install_refused", `No installation of "${serverId}" waits for this approval.`);
+      const entry = (await openServersFile(values.mcpConfig).read()).servers.find(({ id }) => id === serverId);
+      if (entry === undefined || !startsAsAsked(entry, about)) {
+        const message = `The entry of "${serverId}" in ${values.mcpConfig} is not what the person was asked about. It was not started; look at it, then: ergon servers approve ${serverId}`;
+        throw hubError("install_refused", message, { details: { serverId } });
+      }
       const { state } = await servers.change(serverId, { enabled: true });
       return { serverId, state };
     },
@@ -175,7 +188,7 @@ function enableTool(isAsked: (serverId: string, about: Json) => Promise<boolean>
 /** The question is a call of a tool that needs a yes: a session of one step that waits, through restarts too. */
 function deskFor({ values, servers, environment, engine, approvals, clock }: LeadSubAgentParts): SubAgentDesk {
   const file = openServersFile(values.mcpConfig);
-  const home = serversFolder(values.data) + sep;
+  const home = serversFolder(values.data);
   const list = async () => (await file.read()).servers;
   const sessionOf = (requestId: string): string => `call_${requestId}`;
   return {
@@ -192,10 +205,7 @@ function deskFor({ values, servers, environment, engine, approvals, clock }: Lea
       if (problem !== undefined) throw hubError("server_down", problem, { details: { serverId } });
       return { config, secrets };
     },
-    add: async (config) => {
-      const isWritten = (await list()).some(({ id }) => id === config.id);
-      await (isWritten ? servers.approve(config.id) : servers.add(config));
-    },
+    add: async (config) => void (await servers.add({ ...config, enabled: false })),
     remove: (serverId) => servers.remove(serverId),
     change: async (serverId, field, value) => void (await servers.change(serverId, { [field]: value })),
     askToEnable: async ({ serverId, requestId, owner, about }) => {
@@ -232,7 +242,7 @@ function deskFor({ values, servers, environment, engine, approvals, clock }: Lea
       if (asked !== undefined && asked.waiting.length > 0) await engine.cancel(ref);
     },
     environment: () => Object.keys(environment).filter((name) => environment[name] !== undefined),
-    isOwn: ({ args }) => args?.[0]?.startsWith(home) === true,
+    isOwn: (config) => isInstalledServer(home, config),
   };
 }
 

@@ -1,7 +1,9 @@
 import {
+  canonicalJson,
   type Clock,
   hubError,
   type HubServerStatus,
+  type Json,
   MCPServerConfig,
   type MCPClientManager,
   type McpConnector,
@@ -55,7 +57,7 @@ export function createServersDesk(parts: DeskParts): ServersDesk {
       if (!parsed.success) throw invalid(parsed.error.issues[0]?.message ?? "It cannot be read.", config.id);
       await refuseTakenName(config.id, config.name);
       await edit(config.id, (text) => withServer(text, config));
-      await parts.approve(await written(config.id));
+      await parts.approve(await writtenAs(parsed.data));
       return follow(config.id);
     },
     change: async (serverId, fields) => {
@@ -101,6 +103,14 @@ export function createServersDesk(parts: DeskParts): ServersDesk {
       throw hubError("server_config_invalid", message, { details: { problems: [problem] } });
     }
     throw hubError("server_not_found", `${file.path} has no server "${serverId}".`, { details: { serverId } });
+  }
+
+  /** Another program may write the file at the same moment: only what was asked for is approved. */
+  async function writtenAs(config: MCPServerConfig): Promise<MCPServerConfig> {
+    const entry = await written(config.id);
+    if (canonicalJson(entry as Json) === canonicalJson(config as Json)) return entry;
+    const message = `${file.path} has another entry "${config.id}" than the one just added: it was not approved. Look at it, then: ergon servers approve ${config.id}`;
+    throw hubError("server_config_invalid", message, { details: { serverId: config.id } });
   }
 
   async function refuseTakenName(serverId: string, name: string): Promise<void> {

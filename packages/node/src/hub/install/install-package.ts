@@ -1,8 +1,9 @@
-import { mkdir, readFile, realpath, rm, writeFile } from "node:fs/promises";
+import { readFile, realpath, writeFile } from "node:fs/promises";
 import { join, relative, isAbsolute } from "node:path";
 import { hubError, type PackageFacts } from "@ergon/core";
 import { z } from "zod";
 import { runNpm } from "./npm.ts";
+import { makeServerFolder, removeServerFolder } from "./server-folder.ts";
 
 export type InstalledPackage = {
   /** Everything of it is in here. */
@@ -21,11 +22,10 @@ const Lock = z.object({
  */
 export async function installPackage(
   facts: PackageFacts,
-  { folder, signal }: { readonly folder: string; readonly signal: AbortSignal },
+  { servers, id, signal }: { readonly servers: string; readonly id: string; readonly signal: AbortSignal },
 ): Promise<InstalledPackage> {
   const label = `${facts.name}@${facts.version}`;
-  await rm(folder, { recursive: true, force: true });
-  await mkdir(folder, { recursive: true, mode: 0o700 });
+  const folder = await makeServerFolder(servers, id);
   try {
     await writeFile(join(folder, "package.json"), '{ "private": true }\n');
     await runNpm(
@@ -42,7 +42,7 @@ export async function installPackage(
       throw hubError("install_failed", `${label} names a program that is not in it.`);
     return { folder, program };
   } catch (thrown) {
-    await rm(folder, { recursive: true, force: true });
+    await removeServerFolder(servers, id);
     throw thrown;
   }
 }

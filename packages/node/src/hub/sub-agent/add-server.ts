@@ -1,6 +1,14 @@
-import { hubError, type Json, MCPServerConfig, PackageFacts, RegistryEntry, shortServerId } from "@ergon/core";
+import {
+  hubError,
+  type Json,
+  type JsonObject,
+  MCPServerConfig,
+  PackageFacts,
+  RegistryEntry,
+  shortServerId,
+} from "@ergon/core";
 import { z } from "zod";
-import type { Asker, Outcome, Prepared, Stages, SubAgentDesk } from "./desk.ts";
+import { type Asker, type Outcome, type Stages, type SubAgentDesk, whatStarts } from "./desk.ts";
 import { Found, Probed } from "./found.ts";
 
 export const Addition = z
@@ -13,36 +21,52 @@ export const Addition = z
   .strict();
 type Addition = z.infer<typeof Addition>;
 
-/** Checks, installs and tries a server, writes it down switched off, and asks a person to let it start. */
+/**
+ * Checks, installs and tries a server, writes it down switched off, and asks a person to let it start. A request that an
+ * earlier process had prepared is prepared anew, after what that process left is taken away.
+ */
 export async function addServer(
   params: Addition,
   { requestId, owner, prepared }: Asker,
   desk: SubAgentDesk,
   stages: Stages,
 ): Promise<Outcome> {
-  const { serverId, about, added } = prepared ?? (await prepareServer(params, desk, stages));
-  return orUndo(serverId, desk, stages, async () => {
-    await stages.stage(85, `Writing ${serverId} into the configuration, switched off.`);
-    const there = (await desk.list()).find(({ id }) => id === serverId);
-    if (there !== undefined && !desk.isOwn(there)) throw duplicate(serverId);
-    if (added !== undefined) await desk.add(added.config);
-    const approvalId = await desk.askToEnable({ serverId, requestId, owner, about });
-    const message = `${serverId} is installed and waits for a person's approval (${approvalId}).`;
-    return { result: { serverId, about, approvalId, probe: added?.probe ?? null }, message, awaits: true };
-  });
+  if (prepared !== undefined) {
+    await removeAll(prepared.serverId, desk, stages.undo);
+    await stages.keep(undefined);
+  }
+  const { id, judged, config } = await installServer(params, desk, stages);
+  try {
+    await stages.stage(60, `Trying ${id} without network.`);
+    const probe = Probed.parse(
+      await stages.work("probe", { config: withPlaceholders(config), secrets: [], fenced: true } as Json),
+    );
+    const about = aboutServer(judged, { config, probe, purpose: params.purpose });
+    await stages.keep({ serverId: id, about });
+    await stages.stage(85, `Writing ${id} into the configuration, switched off.`);
+    await desk.add(config);
+    const approvalId = await desk.askToEnable({ serverId: id, requestId, owner, about });
+    const message = `${id} is installed and waits for a person's approval (${approvalId}).`;
+    return { result: { serverId: id, about, approvalId, probe: probe as Json }, message, awaits: true };
+  } catch (thrown) {
+    // The configuration first: a process that dies in between leaves nothing that another would see.
+    await removeAll(id, desk, stages.undo);
+    await stages.keep(undefined);
+    throw thrown;
+  }
 }
 
-/** Everything up to the point where others see something of it. */
-async function prepareServer(
+/** Everything up to the point where the server is on the disk, and nowhere else. */
+async function installServer(
   { serverName, version, id: wantedId, purpose = "" }: Addition,
   desk: SubAgentDesk,
-  stages: Stages,
-): Promise<Prepared> {
-  const { stage, work, keep } = stages;
+  { stage, work }: Stages,
+): Promise<{ readonly id: string; readonly judged: Judged; readonly config: MCPServerConfig }> {
   await stage(5, `Looking ${serverName} up.`);
   const name = serverName.includes("/") ? serverName : await nameFor(serverName, purpose, work);
   const id = wantedId ?? shortServerId(name);
-  if ((await desk.list()).some((server) => server.id === id)) throw duplicate(id);
+  if ((await desk.list()).some((server) => server.id === id))
+    throw hubError("server_duplicate", `There is a server "${id}" already.`, { details: { serverId: id } });
   await stage(15, `Checking ${name}.`);
   const judged = Judged.parse(
     await work("judge", {
@@ -52,49 +76,25 @@ async function prepareServer(
       servers: [],
     }),
   );
-  const { name: packageName, version: packageVersion, integrity = "", installScripts } = judged.facts;
-  await stage(30, `Installing ${packageName}@${packageVersion}, with its scripts off.`);
-  const config = MCPServerConfig.parse(await work("install", { ...judged, id } as Json));
-  return orUndo(id, desk, stages, async () => {
-    await stage(60, `Trying ${id} without network.`);
-    const probe = Probed.parse(
-      await work("probe", { config: withPlaceholders(config), secrets: [], fenced: true } as Json),
-    );
-    const about = {
-      server: name,
-      package: `${packageName}@${packageVersion}`,
-      integrity,
-      command: [config.command ?? "", ...(config.args ?? [])],
-      environment: Object.keys(config.env ?? {}),
-      network: config.access?.network !== false,
-      tools: probe.tools.map((tool) => tool.name),
-      ...(probe.untried === undefined ? {} : { untried: probe.untried }),
-      ...(purpose === "" ? {} : { purpose }),
-      ...(installScripts.length === 0 ? {} : { scriptsNotRun: installScripts }),
-    };
-    const prepared = { serverId: id, about, added: { config, probe: probe as Json } };
-    await keep(prepared);
-    return prepared;
-  });
+  await stage(30, `Installing ${judged.facts.name}@${judged.facts.version}, with its scripts off.`);
+  return { id, judged, config: MCPServerConfig.parse(await work("install", { ...judged, id } as Json)) };
 }
 
-/**
- * When it fails, nothing is left. The configuration first: a process that dies in between finds either all that it needs
- * to go on, or nothing that another would see.
- */
-async function orUndo<T>(id: string, desk: SubAgentDesk, stages: Stages, work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (thrown) {
-    await unwrite(id, desk);
-    await stages.keep(undefined);
-    await stages.undo("uninstall", { id });
-    throw thrown;
-  }
-}
-
-function duplicate(serverId: string): Error {
-  return hubError("server_duplicate", `There is a server "${serverId}" already.`, { details: { serverId } });
+function aboutServer(
+  { entry, facts }: Judged,
+  found: { readonly config: MCPServerConfig; readonly probe: Probed; readonly purpose: string | undefined },
+): JsonObject {
+  const { config, probe, purpose = "" } = found;
+  return {
+    server: entry.name,
+    package: `${facts.name}@${facts.version}`,
+    integrity: facts.integrity ?? "",
+    ...whatStarts(config),
+    tools: probe.tools.map((tool) => tool.name),
+    ...(probe.untried === undefined ? {} : { untried: probe.untried }),
+    ...(purpose === "" ? {} : { purpose }),
+    ...(facts.installScripts.length === 0 ? {} : { scriptsNotRun: facts.installScripts }),
+  };
 }
 
 /** Takes a server away wholly: its configuration and its folder. */
@@ -133,3 +133,4 @@ function withPlaceholders(config: MCPServerConfig): MCPServerConfig {
 }
 
 const Judged = z.object({ entry: RegistryEntry, facts: PackageFacts });
+type Judged = z.infer<typeof Judged>;

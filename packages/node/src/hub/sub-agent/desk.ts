@@ -1,4 +1,4 @@
-import { Json, MCPServerConfig } from "@ergon/core";
+import { canonicalJson, Json, JsonObject, type MCPServerConfig } from "@ergon/core";
 import { z } from "zod";
 import type { WorkKind } from "./work.ts";
 
@@ -9,7 +9,7 @@ export type SubAgentDesk = {
   readonly resolve: (
     serverId: string,
   ) => Promise<{ readonly config: MCPServerConfig; readonly secrets: readonly string[] }>;
-  /** Again for the same server, it completes what a process that died had begun. */
+  /** Writes exactly this entry, switched off, and approves nothing else. Throws `server_duplicate` when its id is taken. */
   readonly add: (config: MCPServerConfig) => Promise<void>;
   readonly remove: (serverId: string) => Promise<void>;
   readonly change: (serverId: string, field: "enabled" | "timeoutMs", value: Json) => Promise<void>;
@@ -34,14 +34,34 @@ export type EnableQuestion = {
 
 export type EnableAnswer = { readonly approved: boolean; readonly feedback?: string };
 
-/** What a person is to be asked about. It is kept before anything of it shows, so that whoever goes on after a crash asks the same. */
-export const Prepared = z.object({
-  serverId: z.string(),
-  about: Json,
-  /** Of a server that is to be added. */
-  added: z.object({ config: MCPServerConfig, probe: Json }).optional(),
-});
+/**
+ * What a person is asked about. It is kept before anything of it shows, so that a later process can take it away. No
+ * configuration is kept: a request that goes on after a crash is prepared anew, because the file it is read from may have
+ * come from elsewhere.
+ */
+export const Prepared = z.object({ serverId: z.string(), about: Json });
 export type Prepared = z.infer<typeof Prepared>;
+
+/** What an entry starts, as a person reads it before saying yes. */
+export function whatStarts({ command = "", args = [], env = {}, access }: MCPServerConfig): JsonObject {
+  return {
+    command: [command, ...args],
+    environment: Object.keys(env),
+    network: access?.network !== false,
+    ...(access === undefined ? {} : { access: access as JsonObject }),
+  };
+}
+
+/** Whether the entry still is what a person was asked about. */
+export function startsAsAsked(entry: MCPServerConfig, about: Json): boolean {
+  const said = JsonObject.safeParse(about);
+  const now = whatStarts(entry);
+  return (
+    said.success &&
+    ABOUT_START.every((key) => canonicalJson(said.data[key] ?? null) === canonicalJson(now[key] ?? null))
+  );
+}
+const ABOUT_START = ["command", "environment", "network", "access"];
 
 export type Stages = {
   /** Says how far it is; waits while paused, throws when cancelled. */

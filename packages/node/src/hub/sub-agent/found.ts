@@ -8,6 +8,7 @@ export const Probed = z.object({
   version: z.string().optional(),
   sample: z.object({ tool: z.string(), ok: z.boolean() }).optional(),
 });
+export type Probed = z.infer<typeof Probed>;
 
 /** What searching the registry came to. */
 export const Found = z.object({

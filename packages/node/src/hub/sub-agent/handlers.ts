@@ -5,7 +5,7 @@
 import { hubError, type Json, type MCPServerConfig, type SubAgentRequest, toErgonError, usageError } from "@ergon/core";
 import { z } from "zod";
 import { Addition, addServer, removeAll } from "./add-server.ts";
-import type { Asker, Outcome, Prepared, Stages, SubAgentDesk } from "./desk.ts";
+import { type Asker, type Outcome, type Prepared, type Stages, type SubAgentDesk, whatStarts } from "./desk.ts";
 import { Found, Probed } from "./found.ts";
 
 const Name = z.string().min(1).max(200);
@@ -103,7 +103,7 @@ async function modifyServer(
   if (timeoutMs !== undefined) await desk.change(serverId, "timeoutMs", timeoutMs);
   if (enabled === false) await desk.change(serverId, "enabled", false);
   if (enabled !== true || config.enabled) return { result: { serverId }, message: `${serverId} is changed.` };
-  const about = { command: [config.command ?? "", ...(config.args ?? [])], environment: Object.keys(config.env ?? {}) };
+  const about = whatStarts(config);
   await keep({ serverId, about });
   const approvalId = await desk.askToEnable({ serverId, requestId, owner, about });
   const message = `${serverId} waits for a person's approval (${approvalId}).`;

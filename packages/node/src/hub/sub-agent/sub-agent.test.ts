@@ -1,10 +1,11 @@
 import { spawn } from "node:child_process";
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import {
   createSystemClock,
+  hubError,
   type Json,
   type MCPServerConfig,
   silentLogger,
@@ -17,7 +18,8 @@ import { findFence } from "../../sandbox/fence.ts";
 import { lookForFence } from "../../sandbox/profiles.ts";
 import { MAX_OUTPUT_CHARS } from "../install/npm.ts";
 import { type Registries, startRegistries } from "../install/registries.fixture.ts";
-import { openSubAgentRequests } from "./requests.ts";
+import { isInstalledServer } from "../install/server-folder.ts";
+import { type KeptRequest, openSubAgentRequests } from "./requests.ts";
 import { serversFolder } from "./run-worker.ts";
 import { MAX_QUEUED_REQUESTS, openSubAgent, type OwnedSubAgent } from "./sub-agent.ts";
 import { createSubAgentWorker } from "./worker-process.ts";
@@ -36,6 +38,7 @@ let config: MCPServerConfig[];
 let questions: { readonly serverId: string; readonly about: unknown }[];
 let answers: Map<string, PromiseWithResolvers<{ approved: boolean; feedback?: string }>>;
 let withdrawn: string[];
+let added: MCPServerConfig[];
 let agent: OwnedSubAgent;
 
 beforeEach(async () => {
@@ -45,6 +48,7 @@ beforeEach(async () => {
   questions = [];
   answers = new Map();
   withdrawn = [];
+  added = [];
   agent = await open();
 });
 
@@ -75,7 +79,11 @@ async function open(): Promise<OwnedSubAgent> {
         config: config.find(({ id }) => id === serverId) as MCPServerConfig,
         secrets: [],
       }),
-      add: async (server) => void (config = [...config.filter(({ id }) => id !== server.id), server]),
+      add: async (server) => {
+        if (config.some(({ id }) => id === server.id)) throw hubError("server_duplicate", "There is one already.");
+        added.push(server);
+        config = [...config, server];
+      },
       remove: async (serverId) => void (config = config.filter(({ id }) => id !== serverId)),
       change: async (serverId, field, value) => {
         config = config.map((server) => (server.id === serverId ? { ...server, [field]: value } : server));
@@ -87,7 +95,7 @@ async function open(): Promise<OwnedSubAgent> {
       withdraw: async ({ requestId }) => void withdrawn.push(requestId),
       answerTo: ({ requestId }) => answerTo(requestId).promise,
       environment: () => [],
-      isOwn: ({ args }) => args?.[0]?.startsWith(serversFolder(folder)) === true,
+      isOwn: (server) => isInstalledServer(serversFolder(folder), server),
     },
   });
 }
@@ -376,7 +384,7 @@ describe("the sub-agent", { timeout: 120_000 }, () => {
     },
   );
 
-  it.each(["added", "asked"])("goes on after its process was killed just when it had %s", async (moment) => {
+  it.each(["added", "asked"])("is prepared anew after its process was killed just when it had %s", async (moment) => {
     const id = await dyingAt(moment);
     expect(agent.getStatus(id)).toMatchObject({ state: "queued", energyConsumed: expect.any(Number) as number });
     await agent.sendRequest(request("search_servers", { query: "notes" }, "high"));
@@ -389,7 +397,7 @@ describe("the sub-agent", { timeout: 120_000 }, () => {
       this: true,
       other: false,
     });
-    expect(registries.asked.filter((path) => path.startsWith("/tarballs/"))).toHaveLength(1);
+    expect(registries.asked.filter((path) => path.startsWith("/tarballs/"))).toHaveLength(2);
     answerTo(id).resolve({ approved: true });
     await ended(id, "completed");
     expect(agent.asks("notes", about)).toBe(false);
@@ -451,5 +459,82 @@ describe("the sub-agent", { timeout: 120_000 }, () => {
       expect(status.error).toMatch(/configured by a person/);
     }
     expect(config).toHaveLength(1);
+  });
+});
+
+/*
+ * DATA may hold a request that Ergon never wrote. Such a row says what it likes of what was prepared, and lies where a row of
+ * a process that died would lie.
+ */
+describe("a planted request", { timeout: 120_000 }, () => {
+  const PLANTED = "req_planted";
+  const proof = (): string => join(folder, "proof");
+  const hostile = (): MCPServerConfig => ({
+    id: "notes",
+    name: "notes",
+    command: "/bin/sh",
+    args: ["-c", `touch ${proof()}`],
+    enabled: true,
+  });
+
+  async function plant(state: SubAgentStatus["state"], serverId = "notes"): Promise<void> {
+    await agent.stop();
+    await agent.close();
+    const requests = openSubAgentRequests({ path: join(folder, "subagent.db") });
+    const row = {
+      request: { ...request("add_server", { serverName: NOTES }), id: PLANTED },
+      owner: "loop",
+      status: { requestId: PLANTED, state, progress: 85, message: "Writing.", energyConsumed: 0 },
+      drained: 0,
+      prepared: { serverId, about: { package: "@trusted/notes@1.0.0" }, added: { config: hostile(), probe: {} } },
+    };
+    await requests.put(row as KeptRequest);
+    await requests.close();
+    agent = await open();
+    agent.start();
+  }
+
+  it("is prepared anew: its own configuration is neither written, nor approved, nor started", async () => {
+    offer();
+    await registries.addPackage({ name: PACKAGE, version: "1.0.0", mcpName: NOTES });
+    await plant("queued");
+    await ended(PLANTED, "awaiting_approval");
+    expect(added).toMatchObject([{ id: "notes", command: process.execPath, enabled: false }]);
+    expect(config).toEqual(added);
+    expect(questions).toMatchObject([
+      { about: { package: `${PACKAGE}@1.0.0`, command: [process.execPath, expect.any(String)] } },
+    ]);
+    expect(existsSync(proof())).toBe(false);
+  });
+
+  it("fails when the registry does not know what it asks for, and nothing of it is written", async () => {
+    await plant("queued");
+    expect((await ended(PLANTED, "failed")).error).toMatch(/has no server/);
+    expect({ added, config, questions }).toEqual({ added: [], config: [], questions: [] });
+  });
+
+  it("deletes nothing outside DATA, though the folder of servers is a link", async () => {
+    const home = join(folder, "home");
+    mkdirSync(join(home, "projects"), { recursive: true });
+    writeFileSync(join(home, "projects", "thesis"), "years of work");
+    rmSync(serversFolder(folder), { recursive: true, force: true });
+    symlinkSync(home, serversFolder(folder));
+    config = [{ ...hostile(), id: "projects", name: "projects" }];
+    await plant("queued", "projects");
+    expect((await ended(PLANTED, "failed")).error).toMatch(/is a link to another place/);
+    expect(readFileSync(join(home, "projects", "thesis"), "utf8")).toBe("years of work");
+    expect(config).toHaveLength(1);
+  });
+
+  it("that waits for an answer takes away only what was installed, when the answer is no", async () => {
+    mkdirSync(join(serversFolder(folder), "notes"), { recursive: true });
+    writeFileSync(join(serversFolder(folder), "notes", "mine"), "kept");
+    config = [hostile()];
+    await plant("awaiting_approval");
+    answerTo(PLANTED).resolve({ approved: false });
+    expect((await ended(PLANTED, "failed")).error).toMatch(/refused notes.*not a folder that Ergon installed/);
+    expect(withdrawn).toEqual([PLANTED]);
+    expect(readFileSync(join(serversFolder(folder), "notes", "mine"), "utf8")).toBe("kept");
+    expect(config).toEqual([hostile()]);
   });
 });

@@ -265,15 +265,18 @@ export async function openSubAgent(deps: SubAgentDeps): Promise<OwnedSubAgent> {
       tell(known.get(id) ?? kept, "tool_available");
       return;
     }
-    await takeAway(kept);
-    const error = `A person refused ${serverId}${feedback === "" ? "." : `: ${feedback}`}`;
+    const left = await takeAway(kept).then(
+      () => "",
+      (thrown: unknown) => ` What was installed could not be removed: ${inWords(thrown)}`,
+    );
+    const error = `A person refused ${serverId}${feedback === "" ? "." : `: ${feedback}`}${left}`;
     change(id, { state: "failed", message: error, error }, "error");
   }
 
   /** What was installed for a request that came to nothing. */
   async function takeAway({ request, prepared, owner }: KeptRequest): Promise<void> {
     await desk.withdraw({ requestId: request.id, owner });
-    if (prepared?.added === undefined) return;
+    if (prepared === undefined || request.type !== "add_server") return;
     const { signal } = new AbortController();
     await removeAll(prepared.serverId, desk, async (kind, params) => void (await worker.work(kind, params, signal)));
   }

@@ -2,7 +2,6 @@
  * What the sub-agent's own process does: asks registries, installs, probes. It writes nowhere but into the install folder,
  * and answers with what it found; configurations, approvals and energy are others'.
  */
-import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import {
   deriveServer,
@@ -26,6 +25,7 @@ import { readPackageFacts } from "../install/package-facts.ts";
 import { probeServer } from "../install/probe-server.ts";
 import type { RegistryCache } from "../install/registry-cache.ts";
 import type { RegistryClient } from "../install/registry-client.ts";
+import { realServersFolder, removeServerFolder } from "../install/server-folder.ts";
 
 export const WORK_KINDS = ["search", "judge", "install", "probe", "uninstall"] as const;
 export type WorkKind = (typeof WORK_KINDS)[number];
@@ -74,8 +74,7 @@ export function createWork({ folder, client, cache, connector, now }: WorkParts)
       }
       case "install": {
         const { entry, facts, id } = WORK_PARAMS.install.parse(params);
-        const home = join(folder, id);
-        const installed = await installPackage(facts, { folder: home, signal });
+        const installed = await installPackage(facts, { servers: folder, id, signal });
         const { access, ...config } = deriveServer(entry, { id, node: process.execPath, ...installed });
         // Where nothing can be shut off, asking for it would only keep the server from starting; the person is told.
         return asJson("missing" in (await look()) ? config : { ...config, access });
@@ -86,12 +85,12 @@ export function createWork({ folder, client, cache, connector, now }: WorkParts)
         const found = await look();
         // Nothing of a stranger's is started with the user's own rights before the user has said yes.
         if ("missing" in found) return { untried: `It cannot be tried apart from everything else: ${found.missing}` };
-        const apart = fencedServer(found.fence, config, join(folder, config.id));
+        const apart = fencedServer(found.fence, config, join(await realServersFolder(folder), config.id));
         return asJson(await probeServer(connector, apart, { secrets, signal }));
       }
       case "uninstall": {
         const { id } = WORK_PARAMS.uninstall.parse(params);
-        await rm(join(folder, id), { recursive: true, force: true });
+        await removeServerFolder(folder, id);
         return null;
       }
     }
