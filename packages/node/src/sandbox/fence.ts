@@ -16,6 +16,8 @@ export type Fenced = {
   /** A folder in memory that can be written to, of so many megabytes. */
   readonly scratchMb?: number;
   readonly limits: { readonly processes: number; readonly dataMb: number };
+  /** Its first process there: no signal from inside stops or kills that one, and all others end with it. */
+  readonly asFirstProcess?: boolean;
   /** The file behind fd 3, and where it is seen inside. */
   readonly passedFile?: string;
 };
@@ -37,9 +39,10 @@ export function findFence(path: string = process.env["PATH"] ?? ""): Fence | und
 
 /** The command that runs another behind the fence: no network, no other processes, no files but those named. */
 export function fenced({ bwrap, changesUser }: Fence, wish: Fenced): { command: string; args: readonly string[] } {
-  const { command, files, env, scratchMb, limits, passedFile } = wish;
+  const { command, files, env, scratchMb, limits, asFirstProcess = false, passedFile } = wish;
   const args = [
     ...APART,
+    ...(asFirstProcess ? ["--as-pid-1"] : []),
     "--uid",
     String(NOBODY),
     "--gid",

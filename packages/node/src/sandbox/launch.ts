@@ -59,6 +59,7 @@ export function fencedPythonLaunch(fence: Fence, bundle: SandboxBundle, memoryMb
     files: { [folder]: dirname(bundle.keepPython) },
     env: { PATH: "/usr/bin", HOME: "/tmp", LANG: "C.UTF-8", OPENBLAS_NUM_THREADS: "2" },
     scratchMb: SCRATCH_MB,
+    asFirstProcess: true,
     limits: { processes: PYTHON_PROCESSES, dataMb: memoryMb + RUNTIME_MB },
   });
   return { ...behind, env: {}, cwd: "/", boot: { realm: "" } };
@@ -149,7 +150,14 @@ function limited(
   const dataKb = (memoryMb + RUNTIME_MB) * 1024;
   return {
     command: "/bin/sh",
-    args: ["-c", `ulimit -c 0 && ulimit -d ${dataKb} && exec "$@"`, "sh", command, ...args],
+    // Databases in memory spill into files; writing one is an error here, not a signal.
+    args: [
+      "-c",
+      `trap '' XFSZ && ulimit -c 0 && ulimit -f 0 && ulimit -d ${dataKb} && exec "$@"`,
+      "sh",
+      command,
+      ...args,
+    ],
   };
 }
 

@@ -143,7 +143,28 @@ const JAVASCRIPT: readonly Probe[] = [
   ),
   js("never ends", `for (;;) {}`, endless),
   js("never answers", `await new Promise(() => setInterval(() => {}, 1000))`, endless),
-  js("ends its isolate", `self.close(); await new Promise(() => {})`, endless),
+  js("ends its isolate", `self.close(); await new Promise(() => {})`, { ends: ["error"] }),
+  js(
+    "ends a worker of its own",
+    `return new Promise((yes) => { new Worker("data:text/javascript,Deno.exit(3)", { type: "module" }).onerror = yes })`,
+    { ends: ["error"] },
+  ),
+  js(
+    "brings its own Deno",
+    `Object.defineProperty(globalThis, "Deno", { value: { build: {} }, configurable: true }); return (await import("node:process")).pid`,
+  ),
+  js("looks for folders in its stack", `return new Error().stack.includes(inputs.bundle)`),
+  js(
+    "looks for folders in its frames",
+    `Error.prepareStackTrace = (_, frames) => frames.map((f) => f.getFileName()); return new Error().stack.some((name) => name?.includes(inputs.bundle))`,
+  ),
+  js("looks for folders in its address", `return location.href.includes(inputs.bundle)`),
+  js("looks for folders in a failed import", `return import("./x.js").catch((e) => e.message.includes(inputs.bundle))`),
+  js(
+    "spills a database to the disk",
+    `const { DatabaseSync } = await import("node:sqlite"); const d = new DatabaseSync(":memory:"); d.exec("pragma temp_store = 1; pragma temp_store_directory = '" + inputs.folder + "'; pragma cache_size = 10; create temp table t(a)"); for (let n = 0; n < 64; n += 1) d.exec("insert into t values (randomblob(1000000))"); return d.prepare("select count(*) n from t").get().n`,
+    { ends: ["error"] },
+  ),
   js("ends its process", `(await import("node:process")).abort()`, {
     ends: ["killed", "error", "timeout"],
     timeoutMs: SHORT_MS,
@@ -291,6 +312,17 @@ const CPYTHON: readonly Probe[] = [
   ),
   py("leaves without an answer", `import os\nos._exit(0)`, { ends: ["error", "killed"] }),
   py("kills everybody", `import os\nos.kill(-1, 9)`, { ends: ["error", "killed"] }),
+  py("stops the keeper", `import os, signal\nos.kill(os.getppid(), signal.SIGSTOP)`, { ends: ["success"] }),
+  py("interrupts the keeper", `import os, signal, time\nos.kill(os.getppid(), signal.SIGINT)\ntime.sleep(0.2)`, {
+    ends: ["success"],
+  }),
+  py("stops itself", `import os, signal\nos.kill(os.getpid(), signal.SIGSTOP)`, { ends: ["error", "killed"] }),
+  py("leaves a child with its answer", `import os, time\nif os.fork() == 0: time.sleep(60)\nNone`, {
+    ends: ["success"],
+  }),
+  py("leaves a child instead of an answer", `import os, time\nif os.fork() == 0: time.sleep(60)\nos._exit(0)`, {
+    ends: ["error", "killed"],
+  }),
   py("stays behind", `import subprocess\nsubprocess.Popen(["sleep", "300"], start_new_session=True)\nNone`),
   py("never ends", `while True: pass`, endless),
   py(

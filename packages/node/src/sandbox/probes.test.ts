@@ -52,6 +52,7 @@ function inputs(target: string): Json {
   const given = {
     file: join(folder, "secret.txt"),
     target,
+    folder: join(folder, "targets"),
     bundle,
     url: `http://127.0.0.1:${port}/`,
     port,

@@ -23,7 +23,7 @@ type DenoApi = {
   readonly stdout: { writeSync(bytes: Uint8Array): number };
   readonly stderr: { writeSync(bytes: Uint8Array): number };
   readFile(path: string): Promise<Uint8Array>;
-  readTextFile(path: string): Promise<string>;
+  readTextFile(path: string | URL): Promise<string>;
   memoryUsage(): { readonly rss: number };
   exit(code: number): never;
 };
@@ -39,7 +39,7 @@ type WorkerOptions = { readonly type: "module"; readonly deno: { readonly permis
 const globals = globalThis as unknown as {
   readonly Deno: DenoApi;
   readonly WebAssembly: WasmApi;
-  readonly Worker: new (url: URL, options: WorkerOptions) => DenoWorker;
+  readonly Worker: new (url: string, options: WorkerOptions) => DenoWorker;
   readonly MessageChannel: new () => { readonly port1: Port; readonly port2: Port };
 };
 

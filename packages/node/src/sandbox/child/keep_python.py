@@ -6,6 +6,7 @@ import json
 import os
 import resource
 import select
+import signal
 import sys
 import threading
 
@@ -26,10 +27,12 @@ def main():
     os.close(orders)
     os.close(answers)
     ctypes.CDLL(None).prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)
-    keep(to_code, from_code)
+    # The kernel keeps signals of the code from the first process, but for those that it handles.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    keep(pid, to_code, from_code)
 
 
-def keep(to_code, from_code):
+def keep(code, to_code, from_code):
     token = json.loads(sys.stdin.readline())["token"]
 
     def say(line):
@@ -48,19 +51,32 @@ def keep(to_code, from_code):
     threading.Thread(target=write_order, args=(to_code, order), daemon=True).start()
     outcome = bytearray()
     while True:
-        readable, _, _ = select.select([from_code], [], [], MEMORY_POLL_S)
+        # Before the look at the pipe: what a process wrote, it wrote before it ended.
+        ended = has_ended(code)
+        readable, _, _ = select.select([from_code], [], [], 0 if ended else MEMORY_POLL_S)
         if memory_of_others() > limit:
             return say({"kind": "memory"})
-        if not readable:
-            continue
-        part = os.read(from_code, 65536)
+        part = os.read(from_code, 65536) if readable else b""
         outcome += part
-        if part == b"":
+        # Children of the code may keep the pipe open; the answer is the code's.
+        if part == b"" and (readable or ended):
             break
         if len(outcome) > MAX_OUTCOME:
             return say(failed("It wrote more than an answer where its answer goes."))
     write_all(2, f"{token}\n".encode())
     say(read_outcome(bytes(outcome)))
+
+
+def has_ended(code):
+    """Also when it stopped itself: nothing would ever wake it."""
+    try:
+        # As the first process, the keeper also gets the orphans, and lets them go here.
+        while (change := os.waitpid(-1, os.WNOHANG | os.WUNTRACED)) != (0, 0):
+            if change[0] == code:
+                return True
+        return False
+    except ChildProcessError:
+        return True
 
 
 def read_outcome(outcome):

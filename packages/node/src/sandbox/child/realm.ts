@@ -8,9 +8,10 @@ import { javascriptRunner } from "./javascript.ts";
 import { pythonRunner } from "./python.ts";
 
 const streams = { stdout: Deno.stdout.writeSync.bind(Deno.stdout), stderr: Deno.stderr.writeSync.bind(Deno.stderr) };
-const global = globalThis as unknown as Record<string, unknown>;
-delete global["Deno"];
-delete global["process"];
+// For good: a `Deno` of the code's own would bring Node's modules to life, and a worker would have a fresh one.
+for (const name of ["Deno", "process", "Worker", "close"]) {
+  Object.defineProperty(globalThis, name, { value: undefined, writable: false, configurable: false });
+}
 
 const { port, python } = await firstMessage();
 const send = port.postMessage.bind(port);
