@@ -4,7 +4,14 @@ import { createSystemClock } from "../src/memory/clock.ts";
 
 /** What a scripted model does with one request. */
 export type ScriptedReply =
-  | { readonly kind: "text"; readonly text: string; readonly delayMs?: number; readonly outputTokens?: number }
+  | {
+      readonly kind: "text";
+      readonly text: string;
+      readonly delayMs?: number;
+      readonly outputTokens?: number;
+      /** The reply was cut at the output limit. */
+      readonly truncated?: boolean;
+    }
   /** An HTTP status of the service. */
   | { readonly kind: "status"; readonly status: number; readonly retryAfterSeconds?: number }
   /** An answer without a word in it. */
@@ -57,7 +64,7 @@ export function createScriptedModel(replies: readonly (ScriptedReply | string)[]
             text: reply.text,
             model: "scripted/model",
             usage: { inputTokens: request.messages.length, outputTokens: reply.outputTokens ?? 1 },
-            truncated: false,
+            truncated: reply.truncated ?? false,
           };
         case "status":
           throw modelError(

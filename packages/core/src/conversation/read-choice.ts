@@ -10,14 +10,16 @@ export type ModelChoice =
 
 /** Reads what a model wants next: one call as JSON, bare, fenced or with prose around it; else plain words. */
 export function readChoice(text: string): ModelChoice {
-  const found = jsonIn(text, (value) => callIn(value) !== undefined);
-  if (found === undefined) {
+  const { values, isBroken } = jsonIn(text);
+  const call = values.map(callIn).find((found) => found !== undefined);
+  if (call === undefined) {
     const words = text.trim();
     // What was meant as a call and broke off must not be said to a person.
-    if (/^(```\w*\s*)?[[{]/.test(words)) return { kind: "unreadable", why: "The answer is no whole JSON object." };
+    if (isBroken || /^(```\w*\s*)?[[{]/.test(words))
+      return { kind: "unreadable", why: "The answer is no whole JSON object." };
     return words === "" ? { kind: "unreadable", why: "The answer is empty." } : { kind: "words", text: words };
   }
-  const parsed = ActionDraft.safeParse(callIn(found.value));
+  const parsed = ActionDraft.safeParse(call);
   if (parsed.success) return { kind: "call", action: parsed.data };
   const [issue] = parsed.error.issues;
   return { kind: "unreadable", why: `${issue?.path.join(".") ?? ""}: ${issue?.message ?? "it cannot be read"}` };

@@ -73,9 +73,9 @@ describe("at the bounds of a turn", () => {
 
   it("reads a reply up to the bound", () => {
     const reply = (length: number) => `${" ".repeat(length - 2)}[]`;
-    expect(parseReply(reply(MAX_REPLY_CHARS))).toEqual({ ok: true, plan: [] });
-    expect(parseReply(reply(MAX_REPLY_CHARS + 1))).toMatchObject({ ok: false });
-    expect(parseReply("[".repeat(MAX_REPLY_CHARS))).toMatchObject({ ok: false });
+    expect(parseReply({ text: reply(MAX_REPLY_CHARS), truncated: false })).toEqual({ ok: true, plan: [] });
+    expect(parseReply({ text: reply(MAX_REPLY_CHARS + 1), truncated: false })).toMatchObject({ ok: false });
+    expect(parseReply({ text: "[".repeat(MAX_REPLY_CHARS), truncated: false })).toMatchObject({ ok: false });
   });
 
   it("traces texts and warnings up to the bound", () => {

@@ -71,7 +71,7 @@ async function answer(reply: ScriptedReply, { body }: ScriptedRequest, response:
   switch (reply.kind) {
     case "text":
       if (reply.delayMs !== undefined) await sleep(reply.delayMs);
-      return send(response, 200, completion(body.model, reply.text, reply.outputTokens ?? 7));
+      return send(response, 200, completion(body.model, reply.text, reply.outputTokens ?? 7, reply.truncated));
     case "nothing":
       return send(response, 200, completion(body.model, "", 0));
     case "status": {
@@ -92,13 +92,13 @@ async function answer(reply: ScriptedReply, { body }: ScriptedRequest, response:
   }
 }
 
-function completion(model = "scripted", content: string, outputTokens: number): unknown {
+function completion(model = "scripted", content: string, outputTokens: number, truncated = false): unknown {
   return {
     id: "chatcmpl-1",
     object: "chat.completion",
     created: 1_760_000_000,
     model,
-    choices: [{ index: 0, message: { role: "assistant", content }, finish_reason: "stop" }],
+    choices: [{ index: 0, message: { role: "assistant", content }, finish_reason: truncated ? "length" : "stop" }],
     usage: { prompt_tokens: 11, completion_tokens: outputTokens, total_tokens: 11 + outputTokens },
   };
 }

@@ -1,18 +1,49 @@
 /** Places where JSON may begin that are tried before giving up. */
 const MAX_STARTS = 50;
 
-/** The first JSON in a text that is what was wanted: bare, in a fence, or with prose around it. */
-export function jsonIn(text: string, isWanted: (value: unknown) => boolean): { readonly value: unknown } | undefined {
-  let tries = 0;
-  for (let at = text.search(/[[{]/); at >= 0 && tries < MAX_STARTS; tries += 1) {
-    const end = closingOf(text, at);
-    const found = end === undefined ? undefined : parsed(text.slice(at, end));
+export type FoundJson = {
+  /** Whole values at the top level of the text, in order; none of them from inside a value that is damaged. */
+  readonly values: readonly unknown[];
+  /** The last JSON of the text is cut off or damaged. */
+  readonly isBroken: boolean;
+};
+
+/**
+ * The JSON in what a model wrote: bare, in a fence, or with prose around it. A part of a damaged value is never taken
+ * for the whole, and neither is JSON that the model only thought of (`<think>`).
+ */
+export function jsonIn(text: string): FoundJson {
+  const marks = /<(\/?)think(?:ing)?>|[[{]/gi;
+  let values: unknown[] = [];
+  let isBroken = false;
+  for (let tries = 0; tries < MAX_STARTS; tries += 1) {
+    const mark = marks.exec(text);
+    if (mark === null) return { values, isBroken };
+    const [written, slash] = mark;
+    if (written.length > 1) {
+      // Templates may leave the opening tag out: then all that stands before the closing one was a thought.
+      if (slash === "/") [values, isBroken] = [[], false];
+      else marks.lastIndex = endOfThought(text, marks.lastIndex);
+      continue;
+    }
+    const end = closingOf(text, mark.index) ?? text.length;
+    const found = parsed(text.slice(mark.index, end));
     // Prose has brackets too.
-    if (found !== undefined && isWanted(found.value)) return found;
-    const next = text.slice(at + 1).search(/[[{]/);
-    at = next < 0 ? -1 : at + 1 + next;
+    if (found === undefined && !LOOKS_LIKE_JSON.test(text.slice(mark.index, mark.index + MAX_LOOK))) continue;
+    isBroken = found === undefined;
+    values = found === undefined ? [] : [...values, found.value];
+    marks.lastIndex = end;
   }
-  return undefined;
+  return { values: [], isBroken: true };
+}
+
+const LOOKS_LIKE_JSON = /^(?:\[\s*[[{"]|\{\s*")/;
+const MAX_LOOK = 200;
+
+function endOfThought(text: string, from: number): number {
+  const closing = /<\/think(?:ing)?>/gi;
+  closing.lastIndex = from;
+  return closing.exec(text) === null ? text.length : closing.lastIndex;
 }
 
 function parsed(text: string): { readonly value: unknown } | undefined {

@@ -38,6 +38,42 @@ describe("the model's plan", () => {
     expect(model.requests).toHaveLength(1);
   });
 
+  const whole = JSON.stringify([A, B]);
+  const cut = whole.slice(0, -12);
+  it.each([
+    ["an array that breaks off", cut],
+    ["a wrapped array that breaks off", `{"steps":${cut}`],
+    ["a trailing comma", `${whole.slice(0, -1)},]`],
+    ["a comment", whole.replace("},{", "}, // then\n{")],
+    ["words between the calls", `[${JSON.stringify(A)}, "then", ${JSON.stringify(B)}]`],
+    ["several calls without an array", `${JSON.stringify(A)}\n${JSON.stringify(B)}`],
+    ["a plan whose answer was cut", { kind: "text", text: JSON.stringify([A]), truncated: true } as const],
+  ])("never runs a part of %s: the model is asked once more", async (_, reply) => {
+    const { ask, model } = setUp(reply, [A, B]);
+    const { response } = await ask();
+    expect(response).toMatchObject({ success: true, data: { plan: [A, B] } });
+    expect(model.requests).toHaveLength(2);
+  });
+
+  it("is an error, and nothing runs, when it is cut off twice", async () => {
+    const { ask, tools } = setUp(cut, { kind: "text", text: cut, truncated: true });
+    const { response } = await ask();
+    expect(response).toMatchObject({ success: false, error: expect.stringContaining("cut off") as string });
+    expect(tools["mock_tool_a"]?.calls).toEqual([]);
+  });
+
+  it.each([
+    ["thinks of another first", `<think>Maybe ${JSON.stringify([B])}? No.</think>${JSON.stringify([A])}`],
+    ["thinks without the opening tag", `Maybe ${JSON.stringify([B])}? No.</think>\n${JSON.stringify([A])}`],
+    ["thinks of a broken one", `<think>[{"tool": "mock_tool_b", </think>${JSON.stringify([A])}`],
+    ["corrects itself", `${JSON.stringify([B])} No, rather: ${JSON.stringify([A])}`],
+  ])("is the last one when the model %s", async (_, reply) => {
+    const { ask, model } = setUp(reply);
+    const { response } = await ask();
+    expect(response).toMatchObject({ success: true, data: { plan: [A] } });
+    expect(model.requests).toHaveLength(1);
+  });
+
   it("keeps the reason and the announcement of each step", async () => {
     const { ask } = setUp([{ ...A, reason: "it fits", announcement: "I run A." }]);
     const { response } = await ask();

@@ -36,7 +36,7 @@ export function createModelPlanner({ model, clock, prompt = buildPlannerPrompt }
       { role: "user", content: user },
     ];
     const first = await ask(input, messages, "plan");
-    const read = parseReply(first.text);
+    const read = parseReply(first);
     const { issues } = read.ok ? await checkPlan(read.plan, input) : read;
     if (read.ok && issues.length === 0) return read.plan;
     const repaired = await ask(
@@ -48,7 +48,7 @@ export function createModelPlanner({ model, clock, prompt = buildPlannerPrompt }
       ],
       "repair",
     );
-    const again = parseReply(repaired.text);
+    const again = parseReply(repaired);
     // A plan that was read and had flaws beats an answer that cannot be read at all.
     const plan = again.ok ? again.plan : read.ok ? read.plan : undefined;
     if (plan === undefined) {

@@ -34,7 +34,7 @@ export function createModelRepairer({ model }: { readonly model: ChatModel }): A
           timeoutMs: TIMEOUT_MS,
           signal,
         });
-        return repaired(jsonIn(reply.text, isObject)?.value, args);
+        return reply.truncated ? undefined : repaired(jsonIn(reply.text).values.findLast(isObject), args);
       } catch (thrown) {
         if (signal.aborted) throw thrown;
         return undefined;

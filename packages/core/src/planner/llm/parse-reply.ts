@@ -1,4 +1,5 @@
 import { z } from "zod";
+import type { ChatReply } from "../../ports/chat-model.ts";
 import { pointerTo } from "../../schema/json.ts";
 import type { PlannedAction } from "../../schema/mcp-loop.ts";
 import { ActionDraft } from "../read-plan.ts";
@@ -12,28 +13,40 @@ export type ParsedReply =
 export const MAX_REPLY_CHARS = 200_000;
 
 /** Reads a plan from what a model wrote: bare JSON, JSON in a fence, or JSON with prose around it. */
-export function parseReply(text: string): ParsedReply {
-  if (text.length > MAX_REPLY_CHARS) return { ok: false, issues: ["The answer is far too long for a plan."] };
-  // A plan is an array, or an object that holds one.
-  const found = jsonIn(text, (value) => unwrapped(value) !== undefined);
-  if (found === undefined) return { ok: false, issues: ["The answer holds no JSON array."] };
-  const list = unwrapped(found.value);
-  if (list === undefined) return { ok: false, issues: ["The answer is JSON, but no array of tool calls."] };
+export function parseReply({ text, truncated }: Pick<ChatReply, "text" | "truncated">): ParsedReply {
+  if (truncated)
+    return unusable("The answer was cut off at the length limit: plan fewer tools, or say less about each.");
+  if (text.length > MAX_REPLY_CHARS) return unusable("The answer is far too long for a plan.");
+  const { values, isBroken } = jsonIn(text);
+  // A plan is an array, or an object that holds one. Of several the last counts: those before it were drafts.
+  const list = values.map(listIn).findLast((found) => found !== undefined) ?? singleCall(values);
+  if (list === undefined) return unusable(isBroken ? "The JSON of the answer is cut off or damaged." : NO_PLAN);
   const parsed = Plan.safeParse(list.map(renamed));
   if (parsed.success) return { ok: true, plan: parsed.data };
   const issues = parsed.error.issues.slice(0, MAX_ISSUES).map(({ path, message }) => `${pointerTo(path)}: ${message}`);
   return { ok: false, issues };
 }
 
+const NO_PLAN = "The answer holds no JSON array of tool calls.";
+
+function unusable(issue: string): ParsedReply {
+  return { ok: false, issues: [issue] };
+}
+
 const Plan = z.array(ActionDraft);
 const MAX_ISSUES = 20;
 const WRAPPERS = ["steps", "plan", "actions", "tools", "tool_calls"];
 
-function unwrapped(value: unknown): readonly unknown[] | undefined {
+function listIn(value: unknown): readonly unknown[] | undefined {
   if (Array.isArray(value)) return value.every(isRecord) ? value : undefined;
   if (!isRecord(value)) return undefined;
-  for (const key of WRAPPERS) if (Array.isArray(value[key])) return value[key] as readonly unknown[];
-  return "tool" in value ? [value] : undefined;
+  return WRAPPERS.map((key) => value[key]).find((list): list is unknown[] => Array.isArray(list));
+}
+
+/** One call without an array around it. Of several, which of them are meant is not known. */
+function singleCall(values: readonly unknown[]): readonly unknown[] | undefined {
+  const calls = values.filter((value) => isRecord(value) && "tool" in value);
+  return calls.length === 1 ? calls : undefined;
 }
 
 /** Names that models use for the same thing; a null stands for "nothing to say". */
