@@ -227,6 +227,7 @@ export {
   type SessionQuery,
   type SessionRecord,
   type SessionWrite,
+  type SpecSessionCore,
   type StateStore,
   type Version,
 } from "./ports/state-store.ts";
@@ -315,12 +316,14 @@ export {
   isForRole,
   MAX_TOOLS,
   type RegistryChange,
+  type SpecAction,
   type ToolFilter,
   type ToolListing,
   toolNotFound,
   ToolRegistry,
 } from "./tools/registry.ts";
 export { noSandbox } from "./tools/run-sandbox.ts";
+export type { SpecTool } from "./tools/spec-tool.ts";
 export type {
   Infrastructure,
   Issue,
@@ -372,7 +375,14 @@ export { type LoopDeps, type LoopOptions, McpLoopRunner, runMcpLoop } from "./pl
 export { MAX_PLANNED_TOOLS, type Planner, type PlannerAnswer, type PlannerInput } from "./planner/planner.ts";
 export type { LoopRequest } from "./planner/read-request.ts";
 export type { Attempt } from "./planner/run-turn.ts";
-export { type ChatInvocation, generateEmbedding, invokeChatModel } from "./planner/spec-functions.ts";
+export { type ChatInvocation, generateEmbedding, invokeChatModel, setSpecDefaults } from "./planner/spec-functions.ts";
+export {
+  createSupabaseActionLog,
+  createSupabaseMemory,
+  type SupabaseActionLog,
+  type SupabaseLike,
+  type SupabaseRights,
+} from "./planner/supabase-records.ts";
 export type { ModelCall, Warning } from "./planner/trace.ts";
 export {
   type AllowList,

@@ -2,6 +2,8 @@ import type { ConversationContext, ConversationMemory, RecentMessage } from "../
 import type { Embedder, Embedding } from "../ports/embedder.ts";
 import type { Json, JsonObject } from "../schema/json.ts";
 import type { MCPRequest } from "../schema/mcp-loop.ts";
+import { DEFAULT_OWNER } from "../tools/spec-tool.ts";
+import { createSupabaseMemory, type SupabaseLike } from "./supabase-records.ts";
 import type { LoopTrace } from "./trace.ts";
 
 export const RECENT_MESSAGES = 10;
@@ -49,13 +51,14 @@ export async function loadContext(parts: {
   return { ...(embeddedMessage === undefined ? {} : { embeddedMessage }), conversation: found, context };
 }
 
-/** Spec 1's name for what a session remembers. */
+/** Spec 1's name for what a session remembers: in a Supabase project, or in a memory of the program's own. */
 export async function getConversationContext(
-  memory: ConversationMemory,
+  from: ConversationMemory | SupabaseLike,
   sessionId: string,
   embedding?: Embedding,
   { owner = DEFAULT_OWNER }: { readonly owner?: string } = {},
 ): Promise<ConversationContext> {
+  const memory = "load" in from ? from : createSupabaseMemory(from);
   return memory.load({
     owner,
     sessionId,
@@ -65,9 +68,6 @@ export async function getConversationContext(
     minSimilarity: MIN_SIMILARITY,
   });
 }
-
-/** The principal of a program that has only one. */
-export const DEFAULT_OWNER = "local";
 
 async function embedOrWarn({
   embedder,

@@ -50,7 +50,9 @@ function splitTools(given: unknown): { readonly names?: readonly unknown[]; read
   const added: Tool[] = [];
   const names = listed.map((entry: unknown) => {
     if (typeof entry !== "object" || entry === null) return entry;
-    if (!CALLABLE.some((key) => key in entry)) return "name" in entry ? entry.name : entry;
+    // One of a registry's own list is there already.
+    const isListed = "name" in entry && "origin" in entry && "parameters" in entry;
+    if (isListed || !CALLABLE.some((key) => key in entry)) return "name" in entry ? entry.name : entry;
     const tool = adaptTool(entry, { source: "availableTools of the request" });
     added.push(tool);
     return tool.id;

@@ -1,10 +1,11 @@
+import { z } from "zod";
 import { storeError } from "../errors/store.ts";
 import { toErgonError } from "../errors/ergon-error.ts";
 import type { BlobStore } from "../ports/blob-store.ts";
 import { isoTime, type Clock } from "../ports/clock.ts";
 import type { Commit, IStateStore, SessionRecord, StateStore } from "../ports/state-store.ts";
 import { jsonProblem, type Json } from "../schema/json.ts";
-import { SessionCore, StepResult, type SessionError } from "../schema/session.ts";
+import { SessionCore, SessionError, StepResult } from "../schema/session.ts";
 import { storedValue } from "./engine/run-data.ts";
 import { decodePosition, encodePart, encodePosition } from "./ord.ts";
 
@@ -31,8 +32,11 @@ export function createSpecStateStore(deps: {
   };
 
   return {
-    createSession: (core) =>
-      write(core.sessionId, { session: { core: SessionCore.parse(core), frames: null }, expectVersion: 0 }),
+    createSession: async (given) => {
+      const parsed = SessionCore.safeParse({ ...NEW_SESSION, ...given, ...lastErrorOf(given.lastError) });
+      if (!parsed.success) throw storeError("commit_invalid", `This is no session: ${z.prettifyError(parsed.error)}`);
+      await write(given.sessionId, { session: { core: parsed.data, frames: null }, expectVersion: 0 });
+    },
     readSessionCore: async (sessionId) => {
       const found = await store.readSession(sessionId);
       return found === undefined || found.owner !== owner ? null : found.core;
@@ -40,9 +44,7 @@ export function createSpecStateStore(deps: {
     updateSessionStatus: async (sessionId, status, error) => {
       const { core, frames, version } = await record(sessionId);
       const { lastError: _before, ...rest } = core;
-      const lastError =
-        error === undefined ? {} : { lastError: toErgonError(error, "session_failed").toJSON() as SessionError };
-      const session = { core: { ...rest, ...lastError, status, updatedAt: isoTime(clock) }, frames };
+      const session = { core: { ...rest, ...lastErrorOf(error), status, updatedAt: isoTime(clock) }, frames };
       await write(sessionId, { session, expectVersion: version });
     },
     appendToHistory: async (sessionId, entry) => {
@@ -98,6 +100,16 @@ export function createSpecStateStore(deps: {
       return blobs.get(id);
     },
   };
+}
+
+/** What our sessions have beyond spec 4's. */
+const NEW_SESSION = { waiting: [], run: 0, energySpent: 0 };
+
+/** Spec 4 leaves an error's form open. */
+function lastErrorOf(error: unknown): { readonly lastError?: SessionError } {
+  if (error === undefined) return {};
+  const known = SessionError.safeParse(error);
+  return { lastError: known.success ? known.data : (toErgonError(error, "session_failed").toJSON() as SessionError) };
 }
 
 async function nextByHand(store: StateStore, sessionId: string): Promise<string> {

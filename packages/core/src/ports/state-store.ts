@@ -221,7 +221,8 @@ export type StateStore = {
 
 /** Spec 4's state store, name and methods as written there; `createSpecStateStore` puts it on top of a StateStore. */
 export type IStateStore = {
-  createSession(core: SessionCore): Promise<void>;
+  /** What spec 4's form lacks of ours begins empty. */
+  createSession(core: SpecSessionCore): Promise<void>;
   readSessionCore(sessionId: string): Promise<SessionCore | null>;
   updateSessionStatus(sessionId: string, status: SessionStatus, error?: unknown): Promise<void>;
   appendToHistory(sessionId: string, entry: HistoryInput): Promise<void>;
@@ -230,6 +231,10 @@ export type IStateStore = {
   putBlob(sessionId: string, bytes: Uint8Array, mediaType: string): Promise<BlobRef>;
   getBlob(sessionId: string, id: string): Promise<Uint8Array>;
 };
+
+/** Spec 4's form of a session, and what ours has beyond it. */
+export type SpecSessionCore = Partial<Omit<SessionCore, "lastError">> &
+  Pick<SessionCore, "sessionId" | "status" | "createdAt" | "updatedAt"> & { readonly lastError?: unknown };
 
 export type HistoryInput = {
   readonly timestamp: string;

@@ -11,7 +11,7 @@ import { callProblem } from "./call-problem.ts";
 import { MAX_ISSUES } from "./issues.ts";
 import { offloadText } from "./offload.ts";
 import type { PolicyAnswer, ToolPolicy } from "./policy.ts";
-import { DEFAULT_ROLE, isForRole, toolNotFound, type ToolRegistry } from "./registry.ts";
+import { DEFAULT_ROLE, isForRole, toolNotFound, type KnownTools } from "./known-tools.ts";
 import type { ToolBodies } from "./tool-bodies.ts";
 import type { Issue, MaybePromise, Tool, ToolArgs, ToolBody } from "./tool.ts";
 
@@ -21,7 +21,7 @@ export const MAX_ARGS_LENGTH = 64 * 1024 * 1024;
 const ISSUES_IN_MESSAGE = 20;
 
 export type CheckDeps = {
-  readonly registry: Pick<ToolRegistry, "get" | "list">;
+  readonly registry: KnownTools;
   readonly bodies: ToolBodies;
   readonly policy: ToolPolicy;
   readonly costs: CostModel;

@@ -16,8 +16,8 @@ import type { ISandboxService } from "../ports/sandbox.ts";
 import type { AllowedCall, CallOutcome, CheckAnswer, InvokeOptions, ToolCall } from "./call.ts";
 import { createCheck } from "./check-call.ts";
 import { createInvoke } from "./invoke-call.ts";
+import type { KnownTools } from "./known-tools.ts";
 import { allowAll, type ToolPolicy } from "./policy.ts";
-import type { ToolRegistry } from "./registry.ts";
 import { noSandbox } from "./run-sandbox.ts";
 import { createToolBodies } from "./tool-bodies.ts";
 import type { MaybePromise } from "./tool.ts";
@@ -35,7 +35,7 @@ export type ToolGate = {
 export type IToolExecutor = ToolGate;
 
 export type ToolGateDeps = {
-  readonly registry: Pick<ToolRegistry, "get" | "list">;
+  readonly registry: KnownTools;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly policy?: ToolPolicy;

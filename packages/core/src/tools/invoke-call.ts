@@ -10,7 +10,7 @@ import { outcomeWithRows, type CallResult } from "./call-outcome.ts";
 import { outputOf } from "./call-output.ts";
 import { CallRun, type CallRunDeps, Invocation, type RunningCall } from "./call-run.ts";
 import { argsInvalid } from "./check-call.ts";
-import { toolNotFound, type ToolRegistry } from "./registry.ts";
+import { toolNotFound, type KnownTools } from "./known-tools.ts";
 import type { ToolBodies } from "./tool-bodies.ts";
 import type { Tool, ToolArgs, ToolBody, ToolRun } from "./tool.ts";
 
@@ -18,7 +18,7 @@ import type { Tool, ToolArgs, ToolBody, ToolRun } from "./tool.ts";
 export const DEFAULT_TIMEOUT_MS = 60_000;
 
 export type InvokeDeps = CallRunDeps & {
-  readonly registry: Pick<ToolRegistry, "get" | "list">;
+  readonly registry: KnownTools;
   readonly bodies: ToolBodies;
   readonly costs: CostModel;
 };

@@ -1,8 +1,7 @@
 import type { z } from "zod";
 import { createCostModel, type CostModel } from "../energy/cost-model.ts";
-import { gateError } from "../errors/gate.ts";
 import { registryError } from "../errors/registry.ts";
-import { didYouMean } from "../schema/suggest.ts";
+import type { ActionResponse } from "../schema/action.ts";
 import type { ToolSummary } from "../schema/tool.ts";
 import type { MCPActionV2 } from "./adapt/action.ts";
 import { adaptTool, type ToolForm } from "./adapt/adapt-tool.ts";
@@ -10,7 +9,9 @@ import type { Provenance } from "./adapt/read-form.ts";
 import type { ToolMetadata } from "./adapt/tool-metadata.ts";
 import { type PureTool, pureTool } from "./adapt/pure-tool.ts";
 import { createJsonSchemas, type JsonSchemas } from "./json-schema/json-schemas.ts";
+import { isForRole, toolNotFound } from "./known-tools.ts";
 import { plannerPrompt } from "./planner-prompt.ts";
+import { type SpecTool, specTool } from "./spec-tool.ts";
 import { summaryOf } from "./summary.ts";
 import type { Tool } from "./tool.ts";
 
@@ -18,8 +19,11 @@ export const MAX_TOOLS = 10_000;
 
 export type RegistryChange = { readonly kind: "added" | "removed"; readonly tool: Tool };
 
-/** Spec 1's listing of a tool: what a planner or a person needs to choose it. */
-export type ToolListing = ToolSummary & { readonly name: string };
+/** Spec 1's `ToolMetadata` of a registered tool, with what a planner or a person needs to choose it. */
+export type ToolListing = Omit<ToolSummary, "outputSchema"> & Pick<SpecTool, "name" | "argsSchema" | "run">;
+
+/** A registered action with what spec 2 reads of one; its tags and capability tags are one list. */
+export type SpecAction = SpecTool<ActionResponse> & Pick<MCPActionV2, "capabilityTags">;
 
 export type ToolFilter = {
   /** Only tools that this role may use. */
@@ -34,6 +38,7 @@ export type ToolFilter = {
  */
 export class ToolRegistry {
   static #default: ToolRegistry | undefined;
+  static readonly #always = new Map<string, Tool>();
 
   readonly #tools = new Map<string, Tool>();
   readonly #aliases = new Map<string, Tool>();
@@ -131,7 +136,17 @@ export class ToolRegistry {
   }
 
   getToolMetadataList(filter: ToolFilter = {}): readonly ToolListing[] {
-    return this.summaries(filter).map((summary) => ({ name: summary.id, ...summary }));
+    return this.list(filter).map((tool) => {
+      const { outputSchema: _shown, ...summary } = summaryOf(tool, this.#costs);
+      const { name, argsSchema, run } = specTool(tool, this);
+      return { ...summary, name, argsSchema, run };
+    });
+  }
+
+  /** Spec 2's `actions` array, of the actions that are registered now. */
+  get actions(): readonly SpecAction[] {
+    const actions = this.list().filter(({ origin }) => origin === "action");
+    return actions.map((tool) => ({ ...specTool<ActionResponse>(tool, this), capabilityTags: tool.tags }));
   }
 
   buildPlannerPromptWithPathways(filter: ToolFilter = {}): string {
@@ -165,12 +180,22 @@ export class ToolRegistry {
     return ToolRegistry.default.unregister(id);
   }
 
-  static get(id: string): Tool | undefined {
-    return ToolRegistry.default.get(id);
+  /** A tool that `ToolRegistry.get` finds without being registered, and that no list shows. */
+  static always(tool: Tool): void {
+    ToolRegistry.#always.set(tool.id, tool);
+  }
+
+  /** With what spec 1 calls on a tool: `argsSchema`, `run` and `actionFn`. */
+  static get(id: "finalize_summary"): SpecTool<string>;
+  static get(id: string): SpecTool | undefined;
+  static get(id: string): SpecTool | undefined {
+    const find = (name: string) => ToolRegistry.default.get(name) ?? ToolRegistry.#always.get(name);
+    const tool = find(id);
+    return tool === undefined ? undefined : specTool(tool, { get: find, list: () => ToolRegistry.list() });
   }
 
   static has(id: string): boolean {
-    return ToolRegistry.default.has(id);
+    return ToolRegistry.get(id) !== undefined;
   }
 
   static list(filter?: ToolFilter): readonly Tool[] {
@@ -181,31 +206,22 @@ export class ToolRegistry {
     return ToolRegistry.default.getToolMetadataList(filter);
   }
 
+  static get actions(): readonly SpecAction[] {
+    return ToolRegistry.default.actions;
+  }
+
   static buildPlannerPromptWithPathways(filter?: ToolFilter): string {
     return ToolRegistry.default.buildPlannerPromptWithPathways(filter);
   }
 }
+
+export { DEFAULT_ROLE, isForRole, toolNotFound } from "./known-tools.ts";
 
 /** Spec 1's other name for it. */
 export { ToolRegistry as ActionV2Registry };
 
 /** Spec 4's name for what a registry offers to others. */
 export type ICapabilityRegistry = Pick<ToolRegistry, "register" | "unregister" | "get" | "has" | "list">;
-
-/** The role of a caller who named none. */
-export const DEFAULT_ROLE = "general";
-
-/** A tool that names no roles is for all. */
-export function isForRole(tool: Pick<Tool, "applicableRoles">, role: string = DEFAULT_ROLE): boolean {
-  return tool.applicableRoles.length === 0 || tool.applicableRoles.includes(role);
-}
-
-export function toolNotFound(id: string, registry: Pick<ToolRegistry, "list">): ReturnType<typeof gateError> {
-  const ids = registry.list().map((tool) => tool.id);
-  return gateError("tool_not_found", `There is no tool "${id.slice(0, 200)}".${didYouMean(id, ids)}`, {
-    details: { toolId: id.slice(0, 200) },
-  });
-}
 
 function duplicate(name: string, earlier: Tool, later: Tool): Error {
   const message = `There are two tools "${name}": one from ${placeOf(earlier)}, one from ${placeOf(later)}. Rename one of them.`;

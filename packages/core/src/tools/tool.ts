@@ -1,3 +1,4 @@
+import type { z } from "zod";
 import type { ChatModel } from "../ports/chat-model.ts";
 import type { Embedder } from "../ports/embedder.ts";
 import type { Logger } from "../ports/logger.ts";
@@ -30,6 +31,8 @@ export type Tool = Readonly<Omit<ToolSummary, "estimatedEnergyUnits">> & {
   /** A person is asked each time, whatever was allowed before. */
   readonly alwaysAsk?: boolean;
   readonly parameters: JsonSchema;
+  /** Its author's Zod schema, where it has one. */
+  readonly argsSchema?: z.ZodType;
   readonly effects: Effects;
   /** What a person relies on when approving a tool of an MCP server; absent for tools of other origins. */
   readonly hub?: HubFacts;

@@ -77,6 +77,7 @@ export function adaptAction(action: unknown, from: Provenance = {}): Tool {
       origin: "action",
       ...(form.aliases === undefined ? {} : { aliases: form.aliases }),
       parameters,
+      ...(form.argsSchema === undefined ? {} : { argsSchema: form.argsSchema }),
       body: () => body,
     };
   });

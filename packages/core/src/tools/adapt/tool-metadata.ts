@@ -61,6 +61,7 @@ export function adaptToolMetadata(metadata: unknown, from: Provenance = {}): Too
       title: form.title ?? form.name,
       origin: "registered",
       parameters,
+      argsSchema: form.argsSchema,
       ...(shownOutput === undefined ? {} : { outputSchema: shownOutput }),
       body: () => body,
     };

@@ -1,0 +1,24 @@
+import { gateError } from "../errors/gate.ts";
+import { didYouMean } from "../schema/suggest.ts";
+import type { Tool } from "./tool.ts";
+
+/** What the gate asks of a registry. */
+export type KnownTools = {
+  readonly get: (id: string) => Tool | undefined;
+  readonly list: () => readonly Tool[];
+};
+
+/** The role of a caller who named none. */
+export const DEFAULT_ROLE = "general";
+
+/** A tool that names no roles is for all. */
+export function isForRole(tool: Pick<Tool, "applicableRoles">, role: string = DEFAULT_ROLE): boolean {
+  return tool.applicableRoles.length === 0 || tool.applicableRoles.includes(role);
+}
+
+export function toolNotFound(id: string, registry: Pick<KnownTools, "list">): ReturnType<typeof gateError> {
+  const ids = registry.list().map((tool) => tool.id);
+  return gateError("tool_not_found", `There is no tool "${id.slice(0, 200)}".${didYouMean(id, ids)}`, {
+    details: { toolId: id.slice(0, 200) },
+  });
+}
