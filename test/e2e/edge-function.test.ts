@@ -1,12 +1,13 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { MCPResponse } from "@ergon/core";
+import { createSupabaseMemory, generateEmbedding, getConversationContext, type MCPResponse } from "@ergon/core";
 import { conversationMemoryContract } from "@ergon/core/testing";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createClient } from "@supabase/supabase-js";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { startScriptedServer } from "../../packages/node/src/models/scripted-server.fixture.ts";
 import { createCallerClient } from "../../supabase/functions/mcp-loop/caller-client.ts";
-import { createChatMemory } from "../../supabase/functions/mcp-loop/chat-memory.ts";
 import { type EdgeFunction, startEdgeFunction } from "./edge-function.ts";
+import { ergon, temporaryFolder } from "./ergon.ts";
 import { startSupabaseProject, type SupabaseProject } from "./supabase-project.ts";
 
 const PATIENCE_MS = 120_000;
@@ -98,6 +99,50 @@ describe("the edge function under Deno, on a Supabase project", { timeout: PATIE
   });
 });
 
+describe("ergon on a Supabase project", { timeout: PATIENCE_MS }, () => {
+  let folder: ReturnType<typeof temporaryFolder>;
+  beforeEach(() => {
+    folder = temporaryFolder();
+  });
+  afterEach(() => folder.remove());
+  const ask = (words: string, sessionId: string) =>
+    ergon(["ask", words, "--session", sessionId, "--json", "--data", join(folder.path, "data")], {
+      cwd: folder.path,
+      env: { SUPABASE_URL: project.url, SUPABASE_SERVICE_ROLE_KEY: project.keys.secret },
+    });
+
+  it("spec 1: writes a turn's messages and actions to the project's tables, where getConversationContext finds them", async () => {
+    const { code, err } = await ask("What is Amara Osei missing for Data Engineer?", "recorded-1");
+    expect({ code, err }).toMatchObject({ code: 0, err: expect.not.stringContaining("did not record") as string });
+    const said = await project.query(
+      "select sender, message, embedding_model from chat_messages where session_id = $1 order by id",
+      ["recorded-1"],
+    );
+    expect(said).toMatchObject([
+      { sender: "user", message: "What is Amara Osei missing for Data Engineer?" },
+      { sender: "assistant", message: expect.stringContaining("43% ready") as string },
+    ]);
+    const done = await project.query(
+      "select action_type, outcome, step_index from agent_actions where session_id = $1 order by id",
+      ["recorded-1"],
+    );
+    expect(done[0]).toEqual({ action_type: "getCapabilityGaps", outcome: "success", step_index: 0 });
+    const supabaseClient = createClient(project.url, project.keys.secret, { auth: { persistSession: false } });
+    const embeddedMessage = await generateEmbedding("What is missing for Data Engineer?");
+    const { recentMessages } = await getConversationContext(supabaseClient, "recorded-1", embeddedMessage);
+    expect(recentMessages.map(({ role }) => role)).toEqual(["user", "assistant"]);
+  });
+
+  it("writes nothing into the session of a person, and answers all the same", async () => {
+    const { id } = await project.signUp("somebody");
+    await project.query("insert into conversation_sessions (id, user_id) values ('theirs', $1)", [id]);
+    const { code, err } = await ask("What is Amara Osei missing for Data Engineer?", "theirs");
+    expect(code).toBe(0);
+    expect(err).toContain("The Supabase project did not record a turn.");
+    expect(await project.query("select id from chat_messages where session_id = 'theirs'")).toEqual([]);
+  });
+});
+
 describe("the edge function with a model", { timeout: PATIENCE_MS }, () => {
   it("lets the model plan and sum up, and the embedder embed what is said", async () => {
     const { token } = await project.signUp("planned");
@@ -131,12 +176,12 @@ describe("the edge function with a model", { timeout: PATIENCE_MS }, () => {
 });
 
 conversationMemoryContract("chat_messages of a Supabase project", async () => {
-  const owners = new Map<string, ReturnType<typeof createChatMemory>>();
+  const owners = new Map<string, ReturnType<typeof createSupabaseMemory>>();
   const memoryOf = async (owner: string) => {
     const { token } = owners.has(owner) ? { token: "" } : await project.signUp(`${owner}-${crypto.randomUUID()}`);
     const known =
       owners.get(owner) ??
-      createChatMemory(createCallerClient({ url: project.url, key: project.keys.publishable }, token));
+      createSupabaseMemory(createCallerClient({ url: project.url, key: project.keys.publishable }, token));
     owners.set(owner, known);
     return known;
   };

@@ -10,6 +10,7 @@ import {
   createSystemClock,
   createToolGate,
   type Sandbox,
+  setSpecDefaults,
   ToolRegistry,
 } from "@ergon/core";
 import {
@@ -62,6 +63,8 @@ export function compose({ flags, home, version, stopping, note }: ComposeOptions
   const asking = createAsking(settings, clock);
   const gate = createToolGate({ registry, clock, logger, costs, sandbox, dataRoots, policy: asking.policy });
   const models = chooseModels(values, clock);
+  // For tools that call document 1's functions as the document does.
+  setSpecDefaults(models);
 
   const { packs, shared, schema } = locate(home);
   const supabase = () =>

@@ -19,7 +19,7 @@ import type { Models } from "./choose-models.ts";
 import type { OpenedData } from "./open-data.ts";
 
 export type LoopParts = {
-  readonly data: Pick<Extract<OpenedData, { kind: "opened" }>, "state" | "memory" | "vectors">;
+  readonly data: Pick<Extract<OpenedData, { kind: "opened" }>, "state" | "memory" | "vectors" | "supabase">;
   readonly engine: EmbeddedEngine;
   readonly registry: ToolRegistry;
   readonly gate: ToolGate;
@@ -70,5 +70,9 @@ export function makeLoop({
     logger,
     ...(model === undefined ? {} : { model }),
   });
-  return (request, options) => runner.attempt(request, options);
+  return async (request, options) => {
+    const attempt = await runner.attempt(request, options);
+    data.supabase.turns?.actions(request.sessionId, attempt.response.data?.intermediateResults ?? []);
+    return attempt;
+  };
 }

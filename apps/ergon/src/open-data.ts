@@ -83,7 +83,8 @@ export async function openData({
     const loops = openLoops(values);
     const approvals = openApprovals(values);
     const supabase = parts.supabase();
-    const memory = openMemory(values);
+    const ownMemory = openMemory(values);
+    const memory = supabase.turns?.around(ownMemory) ?? ownMemory;
     const vectors = openKeptVectors({ path: join(data, VECTORS_NAME), logger });
     const conversations = openConversations(values);
     const close = async () =>

@@ -1,4 +1,6 @@
 import {
+  createSupabaseActionLog,
+  createSupabaseMemory,
   createSystemClock,
   createToolEntities,
   createToolGate,
@@ -16,9 +18,7 @@ import { getSuggestedCareerPaths } from "../../../capabilities/tools/talent/getS
 import { getTalentNames } from "../../../capabilities/tools/talent/getTalentNames/action.ts";
 import { chosenEmbedder } from "../../../packages/node/src/models/chosen-embedder.ts";
 import { chosenModel } from "../../../packages/node/src/models/chosen-model.ts";
-import { createActionLog } from "./action-log.ts";
 import { createCallerClient } from "./caller-client.ts";
-import { createChatMemory } from "./chat-memory.ts";
 import type { Ask, HandlerDeps } from "./handler.ts";
 import type { Settings } from "./settings.ts";
 
@@ -48,14 +48,14 @@ export function createAdmission(settings: Omit<Settings, "allowedOrigins">): Han
     const infrastructure = { supabase: client };
     const runner = new McpLoopRunner({
       registry,
-      memory: createChatMemory(client),
+      memory: createSupabaseMemory(client),
       entities: createToolEntities({ registry, gate, clock, owner, infrastructure }),
       infrastructure,
       clock,
       ...(model === undefined ? {} : { model }),
       ...(embedder === undefined ? {} : { embedder }),
     });
-    const log = createActionLog(client);
+    const log = createSupabaseActionLog(client);
     const ask: Ask = async (given, signal) => {
       const request = MCPRequest.safeParse(given).data;
       // What cannot be read the runner refuses, with everything that is wrong with it.

@@ -90,6 +90,8 @@ describe("the edge function's door", () => {
     const own = await preflight("https://app.example");
     expect(own.status).toBe(204);
     expect(own.headers.get("access-control-allow-origin")).toBe("https://app.example");
+    // What supabase-js sends with invoke(name, { region }).
+    expect(own.headers.get("access-control-allow-headers")).toContain("x-region");
     expect((await preflight("https://evil.example")).headers.get("access-control-allow-origin")).toBeNull();
     const { response } = await asked({ headers: { origin: "https://app.example" } });
     expect(response.headers.get("access-control-allow-origin")).toBe("https://app.example");

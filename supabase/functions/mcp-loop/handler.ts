@@ -88,7 +88,7 @@ function corsHeaders(request: Request, allowed: readonly string[]): Record<strin
   return {
     vary: "origin",
     "access-control-allow-origin": origin,
-    "access-control-allow-headers": "authorization, apikey, content-type, x-client-info",
+    "access-control-allow-headers": "authorization, apikey, content-type, x-client-info, x-region",
     "access-control-allow-methods": "POST, OPTIONS",
     "access-control-max-age": "600",
   };

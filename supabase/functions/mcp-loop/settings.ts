@@ -34,6 +34,19 @@ export function readSettings(get: (name: string) => string | undefined): Setting
     project: { url: needed("SUPABASE_URL"), key: needed("SUPABASE_ANON_KEY") },
     model: chooseModel(models),
     embedder: embedder === undefined ? undefined : { id: embedder, settings: models },
-    allowedOrigins: (given("ERGON_ALLOWED_ORIGINS") ?? "").split(",").filter((origin) => origin !== ""),
+    allowedOrigins: originsIn(given("ERGON_ALLOWED_ORIGINS") ?? ""),
   };
+}
+
+/** Each as a browser sends it: scheme, host and port. */
+function originsIn(list: string): readonly string[] {
+  const origins = list.split(",").map((origin) => origin.trim());
+  return origins
+    .filter((origin) => origin !== "")
+    .map((origin) => {
+      const known = URL.canParse(origin) ? new URL(origin).origin : undefined;
+      if (known !== undefined && known !== "null") return known;
+      const why = origin === "*" ? 'Every page may not be let in by "*"' : `"${origin}" is no origin`;
+      throw new Error(`ERGON_ALLOWED_ORIGINS: ${why}. Name each origin, separated by commas: https://app.example.`);
+    });
 }

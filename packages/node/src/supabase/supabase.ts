@@ -3,6 +3,7 @@ import { type Embedder, type Logger, storeError, toErgonError } from "@ergon/cor
 import type { SupabaseClient } from "@supabase/supabase-js";
 import { embedRows } from "./embed-rows.ts";
 import type { EmbeddedDatabase } from "./embedded-database.ts";
+import { createTurnRecorder, type TurnRecorder } from "./record-turns.ts";
 import { createSupabaseClient } from "./supabase-client.ts";
 
 /** Where the embedded one is kept, below the data folder. */
@@ -15,6 +16,8 @@ const COMPARES_VECTORS = /\/rpc\/match_/;
 export type Supabase = {
   /** Costs nothing until it is first asked something. */
   readonly client: SupabaseClient;
+  /** Where a hosted project is named: it records the loop's turns. */
+  readonly turns?: TurnRecorder;
   /** After it the client fails; what was being opened is closed too. */
   readonly close: () => Promise<void>;
 };
@@ -31,9 +34,11 @@ export type SupabaseOptions = {
 
 /** A hosted project where one is named, else a database inside this process, opened when it is first asked. */
 export function createSupabase(options: SupabaseOptions): Supabase {
-  const { hosted } = options;
+  const { hosted, logger } = options;
   if (hosted === undefined) return createEmbedded(options);
-  return { client: atFirstUse(() => createSupabaseClient(hosted)), close: () => Promise.resolve() };
+  const client = atFirstUse(() => createSupabaseClient(hosted));
+  const turns = createTurnRecorder(client, logger);
+  return { client, turns, close: turns.flush };
 }
 
 /** The library alone takes longer to load than many a command runs. */
