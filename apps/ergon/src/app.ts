@@ -29,8 +29,11 @@ export type App = {
     readonly args: JsonObject;
     readonly role?: string;
   }) => Promise<void>;
-  /** Makes the tools of MCP servers known here that a plan names, so that it can be checked; they are not for calling. */
-  readonly knowTools: (plan: unknown) => Promise<void>;
+  /**
+   * Makes the tools of MCP servers known here that a plan names, so that it can be checked; they are not for calling. Says
+   * of those that are not there, by their ids, why their servers do not have them.
+   */
+  readonly knowTools: (plan: unknown) => Promise<ReadonlyMap<string, string>>;
   /** Walks a plan with simulated effects; no data folder is made or asked. */
   readonly dryRun: DryRun;
   /** The data folder at work: ours, or through the process that owns it. Entered once; `leave` lets it be entered anew. */

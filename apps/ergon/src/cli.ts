@@ -7,6 +7,7 @@ import { EXIT, type ExitCode, exitCodeOf } from "./exit-codes.ts";
 import { watchInterrupts } from "./interrupts.ts";
 import { printError } from "./output/print-error.ts";
 import { createTerminal } from "./output/terminal.ts";
+import { typedCommand } from "./output/typed-command.ts";
 import { runProgram } from "./program.ts";
 import type { GlobalFlags } from "./program/command-group.ts";
 
@@ -17,6 +18,7 @@ const { stdout, stderr } = process;
 const terminal = createTerminal(
   { stdout, stderr },
   argv.slice(0, literal < 0 ? undefined : literal).includes("--json"),
+  typedCommand(process.env),
 );
 const interrupts = watchInterrupts({
   onFirst: () => terminal.note(terminal.errorColors.dim("stopping; once more to stop at once")),

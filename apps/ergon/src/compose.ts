@@ -30,6 +30,7 @@ import { chooseModels } from "./choose-models.ts";
 import { dataRootsFor } from "./data-roots.ts";
 import { isNamed } from "./is-named.ts";
 import { once } from "./once.ts";
+import { logLine } from "./output/log-line.ts";
 import type { GlobalFlags } from "./program/command-group.ts";
 import type { Workplace, WorkplaceParts } from "./workplace.ts";
 
@@ -47,7 +48,7 @@ export function compose({ flags, home, version, stopping, note }: ComposeOptions
   const { values } = settings;
   const clock = createSystemClock();
   const ids = createIds({ clock });
-  const logger = createPinoLogger({ level: values.log, write: (line) => void process.stderr.write(line) });
+  const logger = createPinoLogger({ level: values.log, write: writeLog });
   let usualUnits: ((toolId: string) => number | undefined) | undefined;
   const costs = createCostModel({
     usualUnits: (toolId) => usualUnits?.(toolId),
@@ -115,7 +116,7 @@ export function compose({ flags, home, version, stopping, note }: ComposeOptions
     knowTools: async (plan) => {
       const { knowTools } = await import("./hub/hub-tools.ts");
       await capabilities();
-      await knowTools(app, registry, typeof plan === "string" ? (await plans()).get(plan) : plan);
+      return knowTools(app, registry, typeof plan === "string" ? (await plans()).get(plan) : plan);
     },
     dryRun: async (request) => {
       await app.knowTools(request.plan);
@@ -221,6 +222,11 @@ export function compose({ flags, home, version, stopping, note }: ComposeOptions
     workplace = undefined;
     await left?.close();
   }
+}
+
+/** People at a screen read words; everything else reads JSON. */
+function writeLog(line: string): void {
+  process.stderr.write(process.stderr.isTTY ? logLine(line) : line);
 }
 
 function isBuilt(home: string): boolean {

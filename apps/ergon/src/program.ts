@@ -25,7 +25,7 @@ export type ProgramOptions = {
 /** Runs one command line. What is not run is not loaded: each action imports its command. */
 export async function runProgram(argv: readonly string[], options: ProgramOptions): Promise<ExitCode> {
   let exit: ExitCode = EXIT.ok;
-  const program = createProgram(options);
+  const program = createProgram(options, argv.includes("--json"));
   const run: Run = async (start) => {
     exit = await start(options.context(program.opts<GlobalFlags>()));
   };
@@ -56,10 +56,10 @@ export async function runProgram(argv: readonly string[], options: ProgramOption
   return exit;
 }
 
-function createProgram({ version, write }: ProgramOptions): Command {
+function createProgram({ version, write }: ProgramOptions, json: boolean): Command {
   return new Command("ergon")
     .description("An agent runtime for MCP: tools, plans, durable runs, an energy budget.")
-    .version(`ergon ${version}`, "--version", "show the version")
+    .version(json ? JSON.stringify({ version }) : `ergon ${version}`, "--version", "show the version")
     .helpOption("-h, --help", "show help")
     .helpCommand("help [command]", "show help for a command")
     .option("--json", "answer with one JSON document on stdout")

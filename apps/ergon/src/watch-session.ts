@@ -25,6 +25,8 @@ export async function runAndWatch(
     readonly sessionId: string;
     /** Whose it is; the person's own when absent. */
     readonly owner?: string;
+    /** An end without an answer says nothing: what was asked for has been told. */
+    readonly isEmptyEndSilent?: boolean;
     readonly go: (engine: Engine, before: SessionCore | undefined) => Promise<void>;
   },
 ): Promise<ExitCode> {
@@ -54,7 +56,8 @@ export async function runAndWatch(
     );
     return EXIT.interrupted;
   }
-  reportSession(terminal, view);
+  const isEmptyEnd = view.core.status === "completed" && (view.context["finalResponse"] ?? null) === null;
+  if (!isEmptyEnd || session.isEmptyEndSilent !== true) reportSession(terminal, view);
   return exitCodeFor(view.core);
 }
 

@@ -116,6 +116,7 @@ export {
   HistoryEntry,
   isSettled,
   Mode,
+  OpenCall,
   OpenWait,
   SessionContext,
   SessionCore,
@@ -406,6 +407,8 @@ export { type PauseMode, SUB_AGENT_TOOLS, type SubAgent } from "./hub/sub-agent.
 export { type Budget, budgetOf } from "./conversation/budget.ts";
 export { createMind, type Mind, type MindDeps } from "./conversation/mind.ts";
 export { DEFAULT_LOOP_ENERGY, type LoopEnergy } from "./conversation/sub-agent-lead.ts";
+export { decodePosition } from "./plans/ord.ts";
+export { absenceOf } from "./hub/place.ts";
 export { hubToolName, nameTools, refuseSharedPart, serverPart } from "./hub/names.ts";
 export { type ClientManagerDeps, type HubChange, MAX_SERVERS, MCPClientManager } from "./hub/client-manager.ts";
 export { readToolId } from "./hub/server-reads.ts";

@@ -16,6 +16,7 @@ import { table } from "../output/table.ts";
 import { wholeNumber } from "../read-args.ts";
 import { LOOK, orEmpty, throughOwner } from "../through-owner.ts";
 import { runAndWatch } from "../watch-session.ts";
+import { wholeApprovalId } from "../whole-id.ts";
 
 export type ListOptions = { readonly state: string; readonly limit: string; readonly cursor?: string };
 
@@ -46,14 +47,15 @@ export async function listApprovals(
     terminal.print(table(page.items.map(approvalRow), { columns: terminal.columns, header: APPROVAL_COLUMNS }));
     if (page.nextCursor !== undefined) terminal.note(`There are more: --cursor '${page.nextCursor}'`);
     if (wanted === "pending")
-      terminal.note("Look before you answer: ergon approvals show ID, then approve ID or deny ID.");
+      terminal.note(`Look before you answer: ${terminal.command} approvals show ID, then approve ID or deny ID.`);
     return EXIT.ok;
   });
 }
 
 export async function showApproval({ terminal, compose }: CommandContext, id: string): Promise<ExitCode> {
   return await withApp(compose, async (app) => {
-    const approval = await throughOwner(app, LOOK, ({ approvals }) => approvals.find(id));
+    const whole = await wholeApprovalId(app, id);
+    const approval = await throughOwner(app, LOOK, ({ approvals }) => approvals.find(whole));
     if (terminal.json) terminal.printJson(approval);
     else terminal.print(describeApproval(terminal, approval));
     return EXIT.ok;
@@ -73,9 +75,10 @@ export async function decideApproval(context: CommandContext, options: DecideOpt
   const { id, decision } = options;
   const given = readDecision(options);
   return await withApp(context.compose, async (app) => {
+    const whole = await wholeApprovalId(app, id);
     // Giving the same answer again is no other answer, so a lost one may be repeated.
     const approval = await throughOwner(app, { recover: true, repeatable: true }, ({ approvals }) =>
-      approvals.decide(id, given),
+      approvals.decide(whole, given),
     );
     if (!terminal.json) {
       terminal.print(`${approval.state} ${oneLine(approval.tool)} ${oneLine(JSON.stringify(approval.parameters))}`);
@@ -93,7 +96,12 @@ export async function decideApproval(context: CommandContext, options: DecideOpt
       terminal.printJson({ approval, core });
       return decision === "deny" ? EXIT.ok : exitCodeFor(core);
     }
-    const exit = await runAndWatch(context, app, { owner, sessionId, go: () => Promise.resolve() });
+    const exit = await runAndWatch(context, app, {
+      owner,
+      sessionId,
+      go: () => Promise.resolve(),
+      isEmptyEndSilent: decision === "deny",
+    });
     return decision === "deny" ? EXIT.ok : exit;
   });
 }

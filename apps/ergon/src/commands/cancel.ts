@@ -2,12 +2,14 @@ import { FIRST_PRINCIPAL } from "@ergon/node";
 import type { CommandContext } from "../command-context.ts";
 import { EXIT, type ExitCode } from "../exit-codes.ts";
 import { throughOwner } from "../through-owner.ts";
+import { wholeSessionId } from "../whole-id.ts";
 
-export async function cancelSession({ terminal, compose }: CommandContext, sessionId: string): Promise<ExitCode> {
+export async function cancelSession({ terminal, compose }: CommandContext, given: string): Promise<ExitCode> {
   const app = await compose();
-  const session = { owner: FIRST_PRINCIPAL, sessionId };
   let asked = false;
   try {
+    const sessionId = await wholeSessionId(app, given);
+    const session = { owner: FIRST_PRINCIPAL, sessionId };
     const core = await throughOwner(app, { recover: false, repeatable: true }, async ({ engine }) => {
       // An owner that died may have carried it out before it could say so.
       const before = asked ? (await engine.readSession({ ...session, historyLimit: 1 })).core : undefined;

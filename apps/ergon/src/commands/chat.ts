@@ -174,7 +174,7 @@ function createTalk({ context, reach, lines, budget, id: given }: TalkParts) {
   async function putQuestion(sessionId: string, wait: Wait): Promise<void> {
     const { approvalId, message } = wait;
     if (approvalId === undefined) {
-      say(`It needs you: ${printable(message)}\n  ergon resume ${sessionId} --input ${answerForm(wait)}`);
+      say(`It needs you: ${printable(message)}\n  ${terminal.command} resume ${sessionId} --input ${answerForm(wait)}`);
       return;
     }
     const approval = await reach(({ approvals }) => approvals.find(approvalId));

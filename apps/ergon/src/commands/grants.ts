@@ -25,7 +25,7 @@ export async function listGrants(
     else {
       terminal.print(table(page.items.map(row), { columns: terminal.columns, header: COLUMNS }));
       if (page.nextCursor !== undefined) terminal.note(`There are more: --cursor '${page.nextCursor}'`);
-      terminal.note("Ask about one again: ergon approvals revoke TOOL.");
+      terminal.note(`Ask about one again: ${terminal.command} approvals revoke TOOL.`);
     }
     return EXIT.ok;
   } finally {

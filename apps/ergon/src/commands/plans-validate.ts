@@ -2,7 +2,8 @@ import { planError, type PlanReport, validatePlan } from "@ergon/core";
 import { readPlanDocument } from "@ergon/node";
 import type { CommandContext } from "../command-context.ts";
 import { EXIT, type ExitCode } from "../exit-codes.ts";
-import { oneLine } from "../output/printable.ts";
+import { explainMissing } from "../hub/explain-missing.ts";
+import { count, oneLine } from "../output/printable.ts";
 
 export async function checkPlan({ terminal, compose }: CommandContext, file: string): Promise<ExitCode> {
   const app = await compose();
@@ -10,8 +11,9 @@ export async function checkPlan({ terminal, compose }: CommandContext, file: str
   const document = await readPlanDocument(file);
   if ("problem" in document)
     throw planError("plan_invalid", `${file}: ${document.problem.reason}`, { details: { file } });
-  await app.knowTools(document.value);
-  const { ok, problems, estimate } = validatePlan(document.value, { registry });
+  const absences = await app.knowTools(document.value);
+  const { ok, problems: found, estimate } = validatePlan(document.value, { registry });
+  const problems = explainMissing(found, absences);
   if (terminal.json) terminal.printJson({ ok, problems, estimate });
   else printReport(terminal, file, { ok, problems, estimate });
   return ok ? EXIT.ok : EXIT.failed;
@@ -30,7 +32,7 @@ function printReport(
   const { energyUnits, toolCalls } = report.estimate;
   terminal.print(
     report.ok
-      ? `${colors.green("ok")} ${file}: ${toolCalls} calls, about ${energyUnits} energy units`
+      ? `${colors.green("ok")} ${file}: ${count(toolCalls, "call")}, about ${count(energyUnits, "energy unit")}`
       : colors.red(`${file} cannot run`),
   );
 }

@@ -4,17 +4,19 @@ import type { CommandContext } from "../command-context.ts";
 import type { ExitCode } from "../exit-codes.ts";
 import { readJsonValue } from "../read-args.ts";
 import { runAndWatch } from "../watch-session.ts";
+import { wholeSessionId } from "../whole-id.ts";
 
 export type ResumeOptions = { readonly sessionId: string; readonly step?: string; readonly input?: string };
 
 export async function resumeSession(
   context: CommandContext,
-  { sessionId, step, input: given }: ResumeOptions,
+  { sessionId: typed, step, input: given }: ResumeOptions,
 ): Promise<ExitCode> {
   const input = given === undefined ? undefined : ((await readJsonValue(given, process.stdin, "--input")) as Json);
   const app = await context.compose();
   let asked: readonly OpenWait[] | undefined;
   try {
+    const sessionId = await wholeSessionId(app, typed);
     return await runAndWatch(context, app, {
       sessionId,
       go: async (engine, before) => {

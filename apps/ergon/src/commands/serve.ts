@@ -1,4 +1,4 @@
-import { usageError } from "@ergon/core";
+import { ErgonError, usageError } from "@ergon/core";
 import type { CommandContext } from "../command-context.ts";
 import { EXIT, type ExitCode } from "../exit-codes.ts";
 
@@ -25,7 +25,10 @@ export async function serve(
       throw usageError("usage", `Listening on ${host} needs a token (--token or ERGON_TOKEN) and ERGON_ALLOWED_HOSTS.`);
     }
     const listen = { host, port, allowedHosts, ...(firstToken === undefined ? {} : { firstToken }) };
-    const { url } = await app.enter({ recover: true, stays: true, gateway: options.gateway === true, listen });
+    const entrance = { recover: true, stays: true, gateway: options.gateway === true, listen };
+    const { url } = await app.enter(entrance).catch((thrown: unknown) => {
+      throw isPortTaken(thrown) ? portTaken(host, port) : thrown;
+    });
     terminal.print(`ready ${url}`);
     terminal.note(whatNext(url, firstToken === undefined ? `$(cat ${values.data}/token)` : "YOUR_TOKEN"));
     endsByStopping();
@@ -40,6 +43,15 @@ export function portOf(given: string): number {
   const port = Number(given);
   if (Number.isInteger(port) && port >= 0 && port <= 65_535) return port;
   throw usageError("usage", `--port takes a number from 0 to 65535, not "${given}".`);
+}
+
+function isPortTaken(thrown: unknown): boolean {
+  return thrown instanceof Error && "code" in thrown && thrown.code === "EADDRINUSE";
+}
+
+function portTaken(host: string, port: number): ErgonError {
+  const message = `Another program listens on ${host}:${String(port)} already. Choose another port: --port ${String(port === 65_535 ? 0 : port + 1)}, or --port 0 for any that is free.`;
+  return new ErgonError("port_in_use", message);
 }
 
 export const LOOPBACK = new Set(["127.0.0.1", "localhost", "::1"]);

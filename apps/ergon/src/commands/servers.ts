@@ -12,14 +12,13 @@ import { importServers, type ServersDesk, type ServersList } from "@ergon/node";
 import type { App } from "../app.ts";
 import type { CommandContext } from "../command-context.ts";
 import { EXIT, type ExitCode } from "../exit-codes.ts";
+import { printOffers } from "../output/print-offers.ts";
 import { oneLine, printable } from "../output/printable.ts";
 import { startProgressLine } from "../output/progress-line.ts";
 import { table } from "../output/table.ts";
 import type { Terminal } from "../output/terminal.ts";
 import { readArgs } from "../read-args.ts";
 import { throughOwner } from "../through-owner.ts";
-
-const NOBODY = "No MCP servers. Add one: ergon servers add <id> -- <command>, or: ergon servers import <file>";
 
 export async function listServers(context: CommandContext): Promise<ExitCode> {
   const { terminal } = context;
@@ -28,7 +27,10 @@ export async function listServers(context: CommandContext): Promise<ExitCode> {
     terminal.printJson({ items, file, problems });
     return EXIT.ok;
   }
-  if (items.length === 0) terminal.note(NOBODY);
+  if (items.length === 0)
+    terminal.note(
+      `No MCP servers. Add one: ${terminal.command} servers add ID -- COMMAND, or: ${terminal.command} servers import FILE`,
+    );
   else printServers(terminal, items);
   for (const { place, message } of problems) {
     terminal.note(`${terminal.errorColors.yellow("warning:")} ${printable(`${file}:${place}: ${message}`)}`);
@@ -144,8 +146,7 @@ export async function showStats(context: CommandContext): Promise<ExitCode> {
 
 /** What a server offers to read, or what stands there. */
 export async function showResources(context: CommandContext, id: string, uri: string | undefined): Promise<ExitCode> {
-  const question = uri === undefined ? ({ kind: "resources" } as const) : ({ kind: "resource", uri } as const);
-  return answer(context, id, question);
+  return answer(context, id, uri === undefined ? { kind: "resources" } : { kind: "resource", uri });
 }
 
 /** What a server offers to begin a talk with, or one of these filled in. */
@@ -164,6 +165,7 @@ async function answer(context: CommandContext, id: string, question: ServerQuest
   const { terminal, signal } = context;
   const said = await atDesk(context, `asking ${id}`, (servers) => servers.ask(id, question, signal));
   if (terminal.json) terminal.printJson(said);
+  else if (question.kind === "resources" || question.kind === "prompts") printOffers(terminal, question.kind, said);
   else terminal.print(printable(JSON.stringify(said, undefined, 2)));
   return EXIT.ok;
 }
@@ -249,10 +251,10 @@ function isMissing({ connected, state }: HubServerStatus): boolean {
   return !connected && state !== "disabled";
 }
 
-function notThere({ errorColors }: Terminal, { id, state, errors }: HubServerStatus): string {
+function notThere({ errorColors, command }: Terminal, { id, state, errors }: HubServerStatus): string {
   const why = state === "starting" ? "It is still starting." : (errors.at(-1) ?? "It did not say why.");
   const said = `The server "${id}" is in the configuration, but it could not be started: ${why}`;
-  const next = `Try it again with: ergon servers test ${id}. Take it out with: ergon servers remove ${id}.`;
+  const next = `Try it again with: ${command} servers test ${id}. Take it out with: ${command} servers remove ${id}.`;
   return `${errorColors.red("error:")} ${oneLine(said)}\n${oneLine(next)}`;
 }
 

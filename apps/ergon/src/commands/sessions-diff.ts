@@ -2,9 +2,10 @@ import type { RunDiff } from "@ergon/core";
 import { FIRST_PRINCIPAL } from "@ergon/node";
 import type { CommandContext } from "../command-context.ts";
 import { EXIT, type ExitCode } from "../exit-codes.ts";
-import { oneLine, printable } from "../output/printable.ts";
+import { count, oneLine, printable } from "../output/printable.ts";
 import { table } from "../output/table.ts";
 import { LOOK, throughOwner } from "../through-owner.ts";
+import { wholeSessionId } from "../whole-id.ts";
 
 type Step = RunDiff["steps"][number];
 type Call = NonNullable<Step["a"]>;
@@ -15,8 +16,9 @@ export async function diffSessions(
 ): Promise<ExitCode> {
   const app = await compose();
   try {
+    const [sessionId, withSessionId] = [await wholeSessionId(app, a), await wholeSessionId(app, b)];
     const diff = await throughOwner(app, LOOK, ({ engine }) =>
-      engine.diff({ owner: FIRST_PRINCIPAL, sessionId: a, withSessionId: b }),
+      engine.diff({ owner: FIRST_PRINCIPAL, sessionId, withSessionId }),
     );
     if (terminal.json) {
       terminal.printJson(diff);
@@ -29,7 +31,7 @@ export async function diffSessions(
     ] as const) {
       const origin =
         side.forkedFrom === undefined ? "" : `, forked from ${side.forkedFrom.sessionId} at ${side.forkedFrom.stepId}`;
-      const cost = `${side.calls} calls, ${side.durationMs} ms, ${side.energyUnits} units`;
+      const cost = `${count(side.calls, "call")}, ${side.durationMs} ms, ${count(side.energyUnits, "unit")}`;
       terminal.print(
         `${bold(name)} ${side.sessionId}  ${side.status}  plan ${side.planId ?? "-"}  ${dim(cost + origin)}`,
       );

@@ -40,7 +40,7 @@ export async function listTokens({ terminal, compose }: CommandContext): Promise
       return EXIT.ok;
     }
     if (items.length === 0) {
-      terminal.note("No tokens beside the first one. Make one: ergon token add <name>");
+      terminal.note(`No tokens beside the first one. Make one: ${terminal.command} token add NAME`);
       return EXIT.ok;
     }
     const rows = items.map(({ name, scope, createdBy, createdAt }) => [name, scope, createdBy, createdAt]);

@@ -53,6 +53,7 @@ const STATUS: Readonly<Record<string, number>> = {
   session_exists: 409,
   plan_missing: 409,
   step_not_reached: 409,
+  once_repeated: 409,
   wait_not_open: 409,
   wait_ambiguous: 409,
   approval_expired: 409,

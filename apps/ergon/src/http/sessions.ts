@@ -9,6 +9,7 @@ import {
   JsonObject,
   MAX_PAGE_ROWS,
   Mode,
+  OpenCall,
   RunDiff,
   SessionContext,
   SessionCore,
@@ -66,6 +67,7 @@ const ForkBody = z.strictObject({
   fromStep: z.string().min(1).max(1_000).describe("a top-level step of the session's plan that has begun"),
   input: Json.optional().describe("in place of the input that the plan was given"),
   sessionId: SessionId.optional().describe("only for processes on the same data folder"),
+  repeatOnce: z.boolean().optional().describe('also where a call of effects "once" would be made again'),
 });
 
 const ResumeBody = z.strictObject({
@@ -83,6 +85,7 @@ export const ViewAnswer = z.object({
   context: SessionContext.optional(),
   history: z.array(HistoryEntry).optional(),
   nextCursor: z.string().optional(),
+  openCalls: z.array(OpenCall).optional(),
   corrections: z.array(Correction).optional(),
 });
 
@@ -297,7 +300,7 @@ export function sessionRoutes({
       unknown: noSession,
       body: ForkBody,
       answers: ACCEPTED,
-      handle: async ({ params, body: { fromStep, input, sessionId } }, asker) => {
+      handle: async ({ params, body: { fromStep, input, sessionId, repeatOnce } }, asker) => {
         if (sessionId !== undefined) onlyLocal(asker, OWN_IDS);
         const core = await engine.fork({
           owner: asker.owner,
@@ -305,6 +308,7 @@ export function sessionRoutes({
           fromStep,
           ...(input === undefined ? {} : { input }),
           ...(sessionId === undefined ? {} : { newSessionId: sessionId }),
+          ...(repeatOnce === undefined ? {} : { repeatOnce }),
         });
         asker.logger.info({ sessionId: core.sessionId, forkedFrom: params.id }, "A session was forked.");
         return await accepted(core, asker);

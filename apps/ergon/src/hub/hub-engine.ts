@@ -1,19 +1,26 @@
 import type { Engine } from "@ergon/core";
+import { explainRefusal } from "./explain-missing.ts";
 import type { LateTools } from "./hub-gate.ts";
 
-export type PlanTools = Pick<LateTools, "mayHave" | "reach"> & {
+export type PlanTools = LateTools & {
   readonly plan: (planId: string) => unknown;
   readonly everything: () => Promise<void>;
 };
 
 /** An engine whose preflight finds the tools of servers that were not needed before. */
-export function hubEngine<E extends Engine>(engine: E, { mayHave, reach, plan, everything }: PlanTools): E {
+export function hubEngine<E extends Engine>(engine: E, { mayHave, reach, absence, plan, everything }: PlanTools): E {
   return {
     ...engine,
     executePlan: async (request) => {
       const named = toolsIn(typeof request.plan === "string" ? plan(request.plan) : request.plan).filter(mayHave);
-      if (named.length > 0) await reach(named);
-      return engine.executePlan(request);
+      if (named.length === 0) return engine.executePlan(request);
+      await reach(named);
+      try {
+        return await engine.executePlan(request);
+      } catch (thrown) {
+        const absent = named.filter(mayHave).map((toolId) => [toolId, absence(toolId)?.message ?? ""] as const);
+        throw explainRefusal(thrown, new Map(absent.filter(([, message]) => message !== "")));
+      }
     },
     // Its plan is the other session's, which only the engine knows.
     fork: async (request) => {

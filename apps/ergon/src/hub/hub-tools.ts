@@ -1,4 +1,12 @@
-import { adaptMcpTool, hubError, type HubServerStatus, type ToolRegistry, type ToolSummary } from "@ergon/core";
+import {
+  absenceOf,
+  adaptMcpTool,
+  hubError,
+  type HubServerStatus,
+  serverPart,
+  type ToolRegistry,
+  type ToolSummary,
+} from "@ergon/core";
 import type { App } from "../app.ts";
 import { throughOwner } from "../through-owner.ts";
 import { toolsIn } from "./hub-engine.ts";
@@ -27,13 +35,22 @@ export async function hubTools(app: App): Promise<HubTools> {
   }
 }
 
-/** Puts those of them into the registry that a plan names, to be looked at; their servers are not asked from here. */
-export async function knowTools(app: App, registry: ToolRegistry, plan: unknown): Promise<void> {
+/**
+ * Puts those of them into the registry that a plan names, to be looked at; their servers are not asked from here. Says of
+ * the others why they are not there, where a server would have them.
+ */
+export async function knowTools(app: App, registry: ToolRegistry, plan: unknown): Promise<ReadonlyMap<string, string>> {
   const unknown = toolsIn(plan).filter((toolId) => !registry.has(toolId));
-  if (unknown.length === 0) return;
-  for (const tool of (await hubTools(app)).tools) {
-    if (unknown.includes(tool.id)) registry.register(shownTool(tool));
+  const absences = new Map<string, string>();
+  if (unknown.length === 0) return absences;
+  const { tools, missing } = await hubTools(app);
+  for (const tool of tools) if (unknown.includes(tool.id)) registry.register(shownTool(tool));
+  for (const toolId of unknown) {
+    const server = missing.find(({ name }) => toolId.startsWith(`${serverPart(name)}_`));
+    const absence = registry.has(toolId) || server === undefined ? undefined : absenceOf(toolId, server);
+    if (absence !== undefined) absences.set(toolId, absence.message);
   }
+  return absences;
 }
 
 function shownTool({ id: name, tags: [serverName = ""], ...tool }: ToolSummary): ReturnType<typeof adaptMcpTool> {

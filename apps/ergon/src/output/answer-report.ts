@@ -21,14 +21,15 @@ export function reportAnswer(terminal: Terminal, sessionId: string, response: MC
   if (!response.success) {
     const waits = exitCodeForAnswer(response) === EXIT.paused;
     terminal.note(waits ? yellow(oneLine(response.error)) : red(`failed: ${oneLine(response.error)}`));
-    if (waits) terminal.note(`See what it waits for, and how to answer: ergon sessions show ${sessionId}`);
+    if (waits)
+      terminal.note(`See what it waits for, and how to answer: ${terminal.command} sessions show ${sessionId}`);
     return;
   }
   const { summaryMessage, intermediateResults, trace } = response.data;
   for (const { message } of warningsOf(trace["warnings"])) terminal.note(yellow(oneLine(message)));
   const last = intermediateResults.findLast(({ success }) => success);
   if (summaryMessage !== undefined) terminal.print(printable(summaryMessage));
-  else terminal.print(last === undefined ? "Nothing was found." : describeValue(last.output));
+  else terminal.print(last === undefined ? "Nothing was found." : describeValue(last.output, terminal));
   tellNext(
     terminal,
     sessionId,
@@ -40,7 +41,7 @@ function tellNext(terminal: Terminal, sessionId: string, outputs: readonly Json[
   const { dim } = terminal.errorColors;
   const next = outputs.flatMap(nextActionsOf).slice(0, NEXT_SHOWN);
   if (next.length > 0) terminal.note(`\nNext you could:\n${next.map((line) => `  - ${oneLine(line)}`).join("\n")}`);
-  terminal.note(dim(`Go on in this session: ergon ask --session ${sessionId} "…"`));
+  terminal.note(dim(`Go on in this session: ${terminal.command} ask --session ${sessionId} "…"`));
 }
 
 function nextActionsOf(output: Json): readonly string[] {

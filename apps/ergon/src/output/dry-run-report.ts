@@ -1,5 +1,5 @@
 import type { DryRunReport } from "@ergon/core";
-import { oneLine, printable } from "./printable.ts";
+import { count, oneLine, printable } from "./printable.ts";
 import { describeValue } from "./session-report.ts";
 import { table } from "./table.ts";
 import type { Terminal } from "./terminal.ts";
@@ -39,7 +39,7 @@ export function reportDryRun(terminal: Terminal, report: DryRunReport): void {
   if (report.notReached.length > 0)
     terminal.print(`not reached with these values: ${oneLine(report.notReached.join(", "))}`);
   if (report.stopped !== undefined) terminal.print(`${red("given up")}: ${oneLine(report.stopped)}`);
-  terminal.print(`${String(report.calls.length)} calls, about ${String(report.energyUnits)} units of energy`);
+  terminal.print(`${count(report.calls.length, "call")}, about ${count(report.energyUnits, "unit")} of energy`);
   if (report.finalResponse !== undefined)
-    terminal.print(`would answer: ${oneLine(describeValue(report.finalResponse))}`);
+    terminal.print(`would answer: ${oneLine(describeValue(report.finalResponse, terminal))}`);
 }

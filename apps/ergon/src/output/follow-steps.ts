@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Engine, JsonObject, StoredEvent } from "@ergon/core";
+import { decodePosition, type Engine, type JsonObject, type StoredEvent } from "@ergon/core";
 import { oneLine } from "./printable.ts";
 import type { Terminal } from "./terminal.ts";
 
@@ -62,15 +62,13 @@ function describe(terminal: Terminal, { type, data }: StoredEvent): string | und
   const { dim, green, red, yellow } = terminal.errorColors;
   switch (type) {
     case "step-started":
-      return Number(data["attempt"]) > 1
-        ? dim(`… ${text(data, "stepId")}, attempt ${text(data, "attempt")}`)
-        : undefined;
+      return Number(data["attempt"]) > 1 ? dim(`… ${stepOf(data)}, attempt ${text(data, "attempt")}`) : undefined;
     case "step-finished":
-      return `${green("✓")} ${text(data, "stepId")} ${dim(text(data, "toolId"))}${data["reused"] === undefined ? "" : dim(` (as found at ${text(data, "reused")})`)}`;
+      return `${green("✓")} ${stepOf(data)} ${dim(text(data, "toolId"))}${data["reused"] === undefined ? "" : dim(` (as found at ${text(data, "reused")})`)}`;
     case "step-failed": {
       const { code, message } = (data["error"] ?? {}) as { readonly code?: string; readonly message?: string };
       const mark = data["willRetry"] === true ? yellow("↻") : red("✗");
-      return `${mark} ${text(data, "stepId")} ${dim(code ?? "")} ${oneLine(message ?? "")}`;
+      return `${mark} ${stepOf(data)} ${dim(code ?? "")} ${oneLine(message ?? "")}`;
     }
     case "correction-proposed":
       return `${yellow("⚑")} ${text(data, "path")} ${data["needsApproval"] === true ? "may be corrected: " : ""}${text(data, "summary")}`;
@@ -100,6 +98,14 @@ function describePlan(terminal: Terminal, data: JsonObject): string | undefined 
   return [`plan ${dim(`(${text(data, "planner")})`)}`, ...lines].join("\n");
 }
 
+/** A step, and in a loop or a branch which turn of it: `greet[2]`, as paths count. */
+function stepOf(data: JsonObject): string {
+  const [, , ...inner] = decodePosition(text(data, "position"));
+  // Between two places in lists of steps stands the turn that has the inner list.
+  const turns = inner.filter((_, at) => at % 2 === 0).map((turn) => `[${String(turn)}]`);
+  return `${text(data, "stepId")}${turns.join("")}`;
+}
+
 function text(data: JsonObject, key: string): string {
   const value = data[key];
   return typeof value === "string" || typeof value === "number" ? oneLine(String(value)) : "";
@@ -107,5 +113,5 @@ function text(data: JsonObject, key: string): string {
 
 function progressOf(data: JsonObject): string {
   const percent = typeof data["fraction"] === "number" ? ` ${Math.round(data["fraction"] * 100)} %` : "";
-  return `… ${text(data, "stepId")}${percent} ${text(data, "message")}`;
+  return `… ${stepOf(data)}${percent} ${text(data, "message")}`;
 }

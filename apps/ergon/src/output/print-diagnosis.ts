@@ -1,5 +1,5 @@
 import type { Diagnosis, FolderDiagnosis } from "../diagnose.ts";
-import { oneLine } from "./printable.ts";
+import { count, oneLine } from "./printable.ts";
 import { table } from "./table.ts";
 import type { Terminal } from "./terminal.ts";
 
@@ -92,8 +92,4 @@ function describeFolder({ source, tools, plans, problems }: FolderDiagnosis): st
 
 function grouped(settings: Diagnosis["settings"]): Map<string, Diagnosis["settings"][number][]> {
   return Map.groupBy(settings, ({ group }) => group);
-}
-
-function count(number: number, word: string): string {
-  return `${number} ${word}${number === 1 ? "" : "s"}`;
 }

@@ -17,3 +17,7 @@ export function inLines(text: string): string {
 export function oneLine(text: string): string {
   return printable(text.replaceAll(/\s+/g, " ").trim());
 }
+
+export function count(number: number, word: string): string {
+  return `${String(number)} ${word}${number === 1 ? "" : "s"}`;
+}

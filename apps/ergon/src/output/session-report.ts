@@ -36,7 +36,7 @@ export function reportSession(terminal: Terminal, { core, context }: SessionView
   const { bold, green, red, yellow } = terminal.colors;
   switch (core.status) {
     case "completed":
-      terminal.print(answer === undefined ? green("completed") : describeValue(answer));
+      terminal.print((answer ?? null) === null ? green("completed") : describeValue(answer as Json, terminal));
       return;
     case "failed":
     case "cancelled":
@@ -56,13 +56,14 @@ export function reportSession(terminal: Terminal, { core, context }: SessionView
         if (wait.correction !== undefined)
           terminal.print(`  ${yellow("proposed")}: ${oneLine(wait.correction.summary)}`);
       }
-      for (const line of howToGoOn(core)) terminal.note(line);
+      for (const line of howToGoOn(core, terminal.command)) terminal.note(line);
   }
 }
 
-export function describeValue(value: Json): string {
+export function describeValue(value: Json, { command }: Pick<Terminal, "command">): string {
   if (typeof value === "string") return printable(value);
-  if (isBlobRef(value)) return `a blob of ${value.bytes} bytes (${value.mediaType}): ergon blobs get ${value.$blob}`;
+  if (isBlobRef(value))
+    return `a blob of ${value.bytes} bytes (${value.mediaType}): ${command} blobs get ${value.$blob}`;
   return printable(JSON.stringify(value, undefined, 2));
 }
 
@@ -74,19 +75,19 @@ const WAITS = {
   energy: "waiting",
 } as const;
 
-function howToGoOn({ sessionId, waiting }: SessionCore): readonly string[] {
+function howToGoOn({ sessionId, waiting }: SessionCore, command: string): readonly string[] {
   const lines: string[] = [];
   const answerable = waiting.filter(({ kind }) => kind === "human" || kind === "error");
   const [first] = answerable;
   if (first !== undefined) {
     const step = answerable.length > 1 ? ` --step '${first.path}'` : "";
-    lines.push(`Go on with: ergon resume ${sessionId}${step} --input ${exampleAnswer(first)}`);
+    lines.push(`Go on with: ${command} resume ${sessionId}${step} --input ${exampleAnswer(first)}`);
   }
   const [asked, ...more] = waiting.flatMap(({ approvalId }) => (approvalId === undefined ? [] : [approvalId]));
   if (asked !== undefined) {
-    const others = more.length === 0 ? "" : `   (${String(more.length)} more: ergon approvals)`;
-    lines.push(`See what it would do: ergon approvals show ${asked}${others}`);
-    lines.push(`Then answer with: ergon approvals approve ${asked}   (or deny)`);
+    const others = more.length === 0 ? "" : `   (${String(more.length)} more: ${command} approvals)`;
+    lines.push(`See what it would do: ${command} approvals show ${asked}${others}`);
+    lines.push(`Then answer with: ${command} approvals approve ${asked}   (or deny)`);
   }
   return lines;
 }
@@ -97,5 +98,5 @@ function exampleAnswer(wait: SessionCore["waiting"][number]): string {
   if (correction?.accepted === false) return `'{"action":"accept"}'   (or refuse, retry, skip, abort)`;
   const decision = `'{"action":"retry"}'   (or skip, or abort)`;
   if (error?.code !== "outcome_unknown") return decision;
-  return `'{"happened":…}'   with its result, if it took effect; else ${decision}`;
+  return `'{"happened":{}}'   with its result in the place of {}, if it took effect; else ${decision}`;
 }

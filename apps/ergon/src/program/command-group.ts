@@ -22,16 +22,17 @@ export function group(
   description: string,
   parts: { readonly words: readonly string[]; readonly usage: string; readonly plain?: () => Promise<void> },
 ): Command {
-  return program
+  const command = program
     .command(name)
     .description(description)
     .argument("[words...]")
     .usage(parts.usage)
     .action(async ([word]: readonly string[]) => {
-      if (word === undefined && parts.plain !== undefined) return parts.plain();
-      const given = word === undefined ? name : `${name} ${word}`;
-      throw await unknownCommand(given, word ?? "", parts.words);
+      if (word !== undefined) throw await unknownCommand(`${name} ${word}`, word, parts.words);
+      if (parts.plain !== undefined) return parts.plain();
+      command.outputHelp();
     });
+  return command;
 }
 
 export async function unknownCommand(given: string, word: string, known: readonly string[]): Promise<ErgonError> {

@@ -39,9 +39,11 @@ export function addFork(program: Command, run: Run): void {
     .description("start a new session from a step of this one, with context and history as they were then")
     .requiredOption("--from <step>", "a top-level step of its plan that has begun")
     .option("--input <json>", "another input for the plan: a JSON object, @file, or - for stdin")
-    .action(async (sessionId: string, { from, input }: { from: string; input?: string }) =>
-      run(async (context) =>
-        (await import("../commands/fork.ts")).forkSession(context, { sessionId, fromStep: from, input }),
-      ),
+    .option("--repeat-once", 'also where a call of effects "once" would be made again')
+    .action(async (sessionId: string, options: { from: string; input?: string; repeatOnce?: boolean }) =>
+      run(async (context) => {
+        const { from: fromStep, input, repeatOnce = false } = options;
+        return (await import("../commands/fork.ts")).forkSession(context, { sessionId, fromStep, input, repeatOnce });
+      }),
     );
 }

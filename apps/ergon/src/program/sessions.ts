@@ -16,7 +16,7 @@ export function addSessions(program: Command, run: Run): void {
     .option("--status <words>", "only these, separated by commas")
     .option("--limit <n>", "how many at most", "50")
     .option("--cursor <text>", "go on where an earlier list ended")
-    .option("--all", "single tool calls, too")
+    .option("--all", "single tool calls and corrections, too")
     .action(list);
   sessions
     .command("show")

@@ -7,7 +7,7 @@ export function createServerNotes(): (change: JsonObject) => string | undefined 
     const [id, shown] = [textOf(serverId), textOf(name)];
     if (state === "down" && !fallen.has(id)) {
       if (fallen.size < MAX_FALLEN) fallen.add(id);
-      const why = textOf(error);
+      const why = textOf(error).replace(/\.+$/, "");
       return `The MCP server "${shown}" cannot be reached${why === "" ? "" : `: ${why}`}. Its tools fail until it is back.`;
     }
     if (!UP.has(textOf(state)) || !fallen.delete(id)) return undefined;

@@ -19,6 +19,7 @@ export type PlanErrorCode =
   | "step_not_found"
   | "step_nested"
   | "step_not_reached"
+  | "once_repeated"
   | "fork_too_large"
   | "engine_busy"
   | "engine_stopping"

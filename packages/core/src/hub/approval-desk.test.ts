@@ -347,7 +347,7 @@ describe("an approved tool that its server changes", () => {
     expect(calls).toHaveLength(1);
     const { history } = await engine.readSession(session);
     expect(history).toMatchObject([{ result: { error: { code: "tool_changed" } } }, { result: { output: {} } }]);
-    await engine.fork({ ...session, fromStep: "a", newSessionId: "f" });
+    await engine.fork({ ...session, fromStep: "a", newSessionId: "f", repeatOnce: true });
     expect(await engine.settled({ owner: OWNER, sessionId: "f" })).toMatchObject({ waiting: [{ path: "a" }] });
   });
 });

@@ -2,7 +2,7 @@ import type { Correction } from "../schema/correction.ts";
 import type { JsonObject, Json } from "../schema/json.ts";
 import type { RunDiff } from "../schema/run-diff.ts";
 import type { AgenticPlan } from "../schema/plan.ts";
-import type { HistoryEntry, Mode, SessionContext, SessionCore, SessionStatus } from "../schema/session.ts";
+import type { HistoryEntry, Mode, OpenCall, SessionContext, SessionCore, SessionStatus } from "../schema/session.ts";
 import type { StoredEvent } from "../schema/event.ts";
 import type { Page } from "./state-store.ts";
 
@@ -23,7 +23,7 @@ export type Engine = {
   /**
    * Starts a new session at a top-level step of another's latest run, with context and history as they were when that
    * step last began; the other is left as it is. Throws `plan_missing`, `step_not_found`, `step_nested`,
-   * `step_not_reached`, `fork_too_large`, and what `executePlan` throws.
+   * `step_not_reached`, `once_repeated`, `fork_too_large`, and what `executePlan` throws.
    */
   fork(request: ForkSession): Promise<SessionCore>;
   readSession(request: ReadSession): Promise<SessionView>;
@@ -70,6 +70,8 @@ export type ForkSession = SessionRef & {
   /** In place of the input that the other session's plan was given. */
   readonly input?: Json;
   readonly newSessionId?: string;
+  /** Also where calls of effects `once` that this step or a later one has made would be made again. */
+  readonly repeatOnce?: boolean;
 };
 
 export type ReadSession = SessionRef & { readonly historyLimit?: number; readonly historyCursor?: string };
@@ -80,6 +82,8 @@ export type SessionView = {
   /** Oldest first; the newest ones, with a cursor to those before. */
   readonly history: readonly HistoryEntry[];
   readonly nextCursor?: string;
+  /** Calls without a result, in the order of their steps; absent when there is none. */
+  readonly openCalls?: readonly OpenCall[];
   /** What the supervisor proposed and did, oldest first; absent when it had nothing to do. */
   readonly corrections?: readonly Correction[];
 };

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { ProposedCorrection } from "./correction.ts";
 import { ErrorRecord } from "./error.ts";
 import { Json, JsonSchema } from "./json.ts";
+import { Effects } from "./tool.ts";
 
 export const SessionId = z
   .string()
@@ -95,6 +96,21 @@ export const HistoryEntry = z.object({
   planStepId: z.string().optional(),
 });
 export type HistoryEntry = z.infer<typeof HistoryEntry>;
+
+/**
+ * A call that has begun and has no result: under way, or `unknown` when nothing says whether it took effect. Its key is
+ * what was sent with it, to look it up where it went.
+ */
+export const OpenCall = z.object({
+  startedAt: z.string(),
+  planStepId: z.string().optional(),
+  toolId: z.string(),
+  request: Json,
+  effects: Effects,
+  idempotencyKey: z.string(),
+  state: z.enum(["running", "unknown"]),
+});
+export type OpenCall = z.infer<typeof OpenCall>;
 
 export const SessionContext = z.record(z.string(), Json);
 export type SessionContext = z.infer<typeof SessionContext>;

@@ -15,6 +15,7 @@ import type { Ids } from "../../src/ports/ids.ts";
 import type { StateStore } from "../../src/ports/state-store.ts";
 import type { Json, JsonObject } from "../../src/schema/json.ts";
 import type { AgenticPlan, PlanStep } from "../../src/schema/plan.ts";
+import type { Effects } from "../../src/schema/tool.ts";
 import { createToolGate, type ToolGate } from "../../src/tools/gate.ts";
 import { ToolRegistry } from "../../src/tools/registry.ts";
 
@@ -74,16 +75,18 @@ function registerProbes(registry: ToolRegistry, released: Promise<void>): void {
   const add = (
     id: string,
     implementation: (args: JsonObject, run: { readonly signal: AbortSignal }) => unknown,
+    effects: Effects = "idempotent",
   ): void => {
     const definition = {
       id,
       description: `Probes engines (${id}).`,
       parameters: { type: "object" },
-      effects: "idempotent",
+      effects,
     };
     registry.register({ definition, implementation } as Parameters<typeof registry.register>[0]);
   };
   add("probe::echo", (args) => args["value"] ?? null);
+  add("probe::pay", (args) => args["value"] ?? null, "once");
   add("probe::fail", (args) => {
     if (args["value"] !== undefined) return args["value"];
     throw new Error("told to fail");

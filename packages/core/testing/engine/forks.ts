@@ -39,6 +39,27 @@ const STORY = planOf(
 
 export function forkRules(open: OpenWorld): void {
   describe("forks", () => {
+    it("repeats no call of effects once unless that is asked for", async () => {
+      const { engine } = await open();
+      const plan = planOf("pays", [
+        callStep("look", "probe::echo", {}, "pay"),
+        callStep("pay", "probe::pay", {}, "tell"),
+        callStep("tell", "probe::echo"),
+      ]);
+      const { sessionId } = await engine.createSession({ owner });
+      await engine.executePlan({ owner, sessionId, plan });
+      await engine.settled({ owner, sessionId });
+      for (const fromStep of ["look", "pay"])
+        await expect(engine.fork({ owner, sessionId, fromStep })).rejects.toMatchObject({
+          code: "once_repeated",
+          details: { stepId: "pay", toolId: "probe::pay", idempotencyKey: expect.stringContaining(sessionId) },
+        });
+      for (const fork of [{ fromStep: "tell" }, { fromStep: "look", repeatOnce: true }]) {
+        const forked = await engine.fork({ owner, sessionId, ...fork });
+        expect(await engine.settled({ owner, sessionId: forked.sessionId })).toMatchObject({ status: "completed" });
+      }
+    });
+
     it("goes on from a step with context and history as they were then, and leaves the source as it is", async () => {
       const { engine } = await open();
       const sessionId = await told(engine);

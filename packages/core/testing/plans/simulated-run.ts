@@ -148,7 +148,7 @@ export async function simulate(simulation: Simulation): Promise<SimulatedRun> {
   });
   const forks = new Map<string, SessionView>();
   for (const { id } of simulation.forks === true ? plan.steps : []) {
-    const fork = { owner: OWNER, sessionId: SESSION, fromStep: id, newSessionId: `fork-${id}` };
+    const fork = { owner: OWNER, sessionId: SESSION, fromStep: id, newSessionId: `fork-${id}`, repeatOnce: true };
     const forked = await drive(fork.newSessionId, (engine) => engine.fork(fork)).catch(orNotReached);
     if (forked !== undefined) forks.set(id, forked);
   }

@@ -24,7 +24,7 @@ import { resultSchema } from "./plain-result.ts";
 import type { Elicit } from "./questions.ts";
 import type { Sample } from "./sampling.ts";
 import { sameOriginFetch } from "./same-origin-fetch.ts";
-import type { ServerLog } from "./server-log.ts";
+import { lastWords, type ServerLog } from "./server-log.ts";
 import { hadProgram, startServerProcess, type ServerCommand } from "./server-process.ts";
 
 export type ServerAddress =
@@ -123,7 +123,7 @@ async function attempt(sdk: Sdk, options: ConnectionOptions, era: ServerEra | un
       await server.end();
       const how = transport.whyGivenUp() ?? (await ended);
       if (isNegotiation(sdk, thrown)) throw thrown;
-      const said = hadProgram(how) ? options.log.lines().at(-1) : undefined;
+      const said = hadProgram(how) ? lastWords(options.log.lines()) : undefined;
       const end = `${how}${said === undefined ? "" : `; it said: ${said}`}`;
       throw hubError("server_down", reason === "" ? end : `${reason}(${end})`, { cause: thrown });
     }

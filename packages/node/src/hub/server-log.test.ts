@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createServerLog, MAX_HELD_LINE_CHARS, MAX_LOG_LINE_CHARS, MAX_LOG_LINES } from "./server-log.ts";
+import { createServerLog, lastWords, MAX_HELD_LINE_CHARS, MAX_LOG_LINE_CHARS, MAX_LOG_LINES } from "./server-log.ts";
 
 describe("what a server printed", () => {
   it("is kept line by line, however it came, the last line too that has no end yet", () => {
@@ -42,5 +42,20 @@ describe("what a server printed", () => {
     expect(log.lines()).toEqual([""]);
     log.add(`\n${"x".repeat(MAX_HELD_LINE_CHARS - 1)}\n${"x".repeat(MAX_HELD_LINE_CHARS)}\n`);
     expect(log.lines().slice(1)).toEqual(Array.from({ length: 2 }, () => "x".repeat(MAX_LOG_LINE_CHARS)));
+  });
+});
+
+describe("what a program said last", () => {
+  it.each([
+    [["one", "two"], "two"],
+    [
+      ["/x.js:1", "throw new Error('no key')", "^", "Error: no key", "    at x.js:1:7", "Node.js v20.20.2"],
+      "Error: no key",
+    ],
+    [["TypeError [ERR_X]: odd", "    at x.js", "  code: 'ERR_X'", "}", "Node.js v24.1.0"], "TypeError [ERR_X]: odd"],
+    [["no reason", "Node.js v24.1.0"], "Node.js v24.1.0"],
+    [[], undefined],
+  ])("of %j is the error, not the version of Node that follows it", (lines, said) => {
+    expect(lastWords(lines)).toBe(said);
   });
 });

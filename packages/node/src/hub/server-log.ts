@@ -11,6 +11,16 @@ export const MAX_HELD_LINE_CHARS = 32 * 1024;
 /** No secret is taken to be longer within a line. */
 const MAX_SECRET_LINE_CHARS = 16 * 1024;
 
+/**
+ * The line that says why a program ended. Node prints the error first and its own version last; everything else says it at
+ * the end.
+ */
+export function lastWords(lines: readonly string[]): string | undefined {
+  const last = lines.at(-1);
+  if (last === undefined || !/^Node\.js v\d/.test(last)) return last;
+  return lines.findLast((line) => /^(?:Uncaught )?[\w.]*(?:Error|Exception)\b/.test(line)) ?? last;
+}
+
 export function createServerLog(redact: (text: string) => string = (text) => text): ServerLog {
   const kept: string[] = [];
   let open = "";

@@ -12,6 +12,7 @@ import {
   HistoryEntry,
   isSettled,
   MAX_PAGE_ROWS,
+  OpenCall,
   RunDiff,
   SessionContext,
   SessionCore,
@@ -32,6 +33,7 @@ const View = z.object({
   context: SessionContext,
   history: z.array(HistoryEntry),
   nextCursor: z.string().optional(),
+  openCalls: z.array(OpenCall).optional(),
   corrections: z.array(Correction).optional(),
 });
 const SessionPage = z.object({ items: z.array(SessionCore), nextCursor: z.string().optional() });
@@ -47,18 +49,19 @@ export function createRemoteEngine(target: RemoteTarget): Engine {
     resume: async ({ step, input, mayApprove, ...ref }) =>
       await change(ref, "resume", { step, input, ...(mayApprove === false ? { mayApprove } : {}) }),
     cancel: async (ref) => await change(ref, "cancel", {}),
-    fork: async ({ fromStep, input, newSessionId: sessionId, ...ref }) =>
-      await change(ref, "fork", { fromStep, input, sessionId }),
+    fork: async ({ fromStep, input, newSessionId: sessionId, repeatOnce, ...ref }) =>
+      await change(ref, "fork", { fromStep, input, sessionId, repeatOnce }),
     readSession: async ({ historyLimit, historyCursor, ...ref }) => {
       const query = {
         limit: historyLimit === undefined ? undefined : pageRows(historyLimit, 0),
         cursor: historyCursor,
       };
-      const { nextCursor, corrections, ...found } = View.parse(
+      const { nextCursor, openCalls, corrections, ...found } = View.parse(
         await ask({ owner: ref.owner, path: sessionPath(ref.sessionId), query }),
       );
       const more = nextCursor === undefined ? {} : { nextCursor };
-      return { ...found, ...more, ...(corrections === undefined ? {} : { corrections }) } satisfies SessionView;
+      const open = openCalls === undefined ? {} : { openCalls };
+      return { ...found, ...more, ...open, ...(corrections === undefined ? {} : { corrections }) } satisfies SessionView;
     },
     diff: async ({ withSessionId, ...ref }) => {
       const query = { with: withSessionId };

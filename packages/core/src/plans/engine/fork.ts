@@ -18,6 +18,7 @@ import { didYouMean } from "../../schema/suggest.ts";
 import type { CompiledPlan } from "../compiled-plan.ts";
 import type { Cursor } from "../frames.ts";
 import { stepOf } from "../interpreter.ts";
+import { afterPrefix, encodePart } from "../ord.ts";
 import { resultWrites } from "../steps/tool-call.ts";
 import { outputOf } from "./run-data.ts";
 import { beginRun, type StartDeps } from "./start-plan.ts";
@@ -35,7 +36,7 @@ const MAX_CONTEXT_CHARS = 3 * 1024 * 1024;
 export async function forkSession(
   deps: StartDeps,
   source: SessionRecord,
-  { fromStep, input: given, newSessionId }: ForkSession,
+  { fromStep, input: given, newSessionId, repeatOnce }: ForkSession,
 ): Promise<SessionCore> {
   const { core, planHash } = source;
   const { sessionId, run } = core;
@@ -59,6 +60,7 @@ export async function forkSession(
     throw planError("step_not_reached", `Session ${sessionId} has not reached step "${fromStep}".`, {
       details: { stepId: fromStep, status: core.status },
     });
+  if (repeatOnce !== true) await refuseRepeated(deps.store, { sessionId, run, visit });
   const history = await readHistory(deps.store, sessionId, visit.ord);
   const now = await deps.store.readContext(sessionId, [""]);
   await stillIn(deps.store, source);
@@ -149,6 +151,31 @@ async function readHistory(store: StateStore, sessionId: string, to: string): Pr
     if (last === undefined || rows.length < MAX_PAGE_ROWS) return history;
     from = `${last.ord}\u0000`;
   }
+}
+
+/** A fork makes the calls from its step on again, and those of effects `once` only when that is asked for. */
+async function refuseRepeated(
+  store: StateStore,
+  { sessionId, run, visit }: { readonly sessionId: string; readonly run: number; readonly visit: TrailVisit },
+): Promise<void> {
+  const to = afterPrefix(encodePart(run));
+  for (let from = visit.ord; ;) {
+    const rows = await store.readJournal({ sessionId, ranges: [{ from, to }], order: "oldest", limit: MAX_PAGE_ROWS });
+    const done = rows.find(({ effects, state }) => effects === "once" && state !== "failed");
+    if (done !== undefined) throw onceRepeated(visit.stepId, done);
+    const last = rows.at(-1);
+    if (last === undefined || rows.length < MAX_PAGE_ROWS) return;
+    from = `${last.ord}\u0000`;
+  }
+}
+
+function onceRepeated(fromStep: string, { stepId = fromStep, toolId, state, startedAt, key }: JournalRow): Error {
+  const did = state === "finished" ? "called" : "may have called";
+  return planError(
+    "once_repeated",
+    `Step "${stepId}" ${did} "${toolId}" at ${startedAt}, which has effects "once": a fork from "${fromStep}" would call it again. Fork from a later step, or say that it may be repeated: --repeat-once ("repeatOnce": true).`,
+    { details: { stepId, toolId, startedAt, idempotencyKey: key } },
+  );
 }
 
 /** What was read belongs together only if no other plan was begun meanwhile. */

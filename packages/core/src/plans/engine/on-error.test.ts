@@ -146,7 +146,7 @@ describe("what actions leave for the prompts of those that follow", () => {
     const plan = planOf("p", [callStep("a", "left", {}, "b"), callStep("b", "listens")]);
     await world.engine.executePlan({ ...ref, plan, create: true, context: { downstreamData: { before: 1 }, kept: 1 } });
     await world.engine.settled(ref);
-    const { sessionId } = await world.engine.fork({ ...ref, fromStep: "b" });
+    const { sessionId } = await world.engine.fork({ ...ref, fromStep: "b", repeatOnce: true });
     await world.engine.settled({ ...ref, sessionId });
     expect(heard[1]).toEqual(heard[0]);
     expect(heard[0]).toMatchObject({ before: 1, left: { dataSummary: "left" } });

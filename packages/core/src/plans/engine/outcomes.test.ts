@@ -1,8 +1,10 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { callStep, createEngineWorld, planOf, type EngineWorld } from "../../../testing/engine/engine-world.ts";
 import { silentLogger } from "../../memory/logger.ts";
+import type { PlanStep } from "../../schema/plan.ts";
 import { createToolGate } from "../../tools/gate.ts";
 import { createEngine } from "./engine.ts";
+import { MAX_OPEN_CALLS } from "./open-calls.ts";
 
 const owner = "me";
 const plans = { get: () => undefined, ids: () => [] };
@@ -50,6 +52,55 @@ describe("a call whose outcome is unknown", () => {
     expect(context["finalResponse"]).toEqual({ ok: 1 });
     expect(history).toHaveLength(1);
     await engine.close();
+  });
+
+  it("is shown with its arguments and its key, and is not repeated by a fork", async () => {
+    const engine = await interrupted();
+    const { history, openCalls } = await engine.readSession({ owner, sessionId: "s" });
+    expect(history).toEqual([]);
+    expect(openCalls).toEqual([
+      {
+        startedAt: expect.any(String) as string,
+        planStepId: "a",
+        toolId: "probe::once",
+        request: {},
+        effects: "once",
+        idempotencyKey: expect.stringMatching(/^s:/) as string,
+        state: "unknown",
+      },
+    ]);
+    await expect(engine.fork({ owner, sessionId: "s", fromStep: "a" })).rejects.toMatchObject({
+      code: "once_repeated",
+      message: expect.stringContaining('may have called "probe::once"') as string,
+    });
+    await engine.resume({ owner, sessionId: "s", input: { action: "skip" } });
+    await engine.settled({ owner, sessionId: "s" });
+    expect(await engine.readSession({ owner, sessionId: "s" })).not.toHaveProperty("openCalls");
+    await engine.close();
+  });
+
+  it.each([MAX_OPEN_CALLS, MAX_OPEN_CALLS + 1])("is one of at most so many that are shown: %i", async (count) => {
+    world = createEngineWorld();
+    const { resolve, promise } = Promise.withResolvers<void>();
+    let calls = 0;
+    addOnce(() => {
+      if (++calls === count) resolve();
+      return Promise.withResolvers<never>().promise;
+    });
+    const each: PlanStep = {
+      id: "each",
+      type: "loop_over_items",
+      collectionPath: { jsonPath: "$.promptInput.items" },
+      itemAlias: "item",
+      concurrency: count,
+      loopPlan: [callStep("a", "probe::once")],
+    };
+    const input = { items: Array.from({ length: count }, (_, at) => at) };
+    await world.engine.executePlan({ owner, sessionId: "s", plan: planOf("p", [each]), input, create: true });
+    await promise;
+    const { openCalls } = await world.engine.readSession({ owner, sessionId: "s" });
+    expect(openCalls).toHaveLength(MAX_OPEN_CALLS);
+    expect(new Set(openCalls?.map(({ state }) => state))).toEqual(new Set(["running"]));
   });
 
   it("stays in history as unknown when a person goes on without knowing", async () => {

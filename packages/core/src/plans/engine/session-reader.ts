@@ -13,6 +13,7 @@ import type { SessionContext } from "../../schema/session.ts";
 import { diffRuns, type ComparedRun } from "../diff/diff-runs.ts";
 import { readRun } from "../diff/read-run.ts";
 import { readCorrections } from "./correction-rows.ts";
+import { readOpenCalls } from "./open-calls.ts";
 import type { EngineDeps } from "./engine-deps.ts";
 import { historyEntry, outputOf, storedValue } from "./run-data.ts";
 
@@ -44,7 +45,7 @@ export function createSessionReader({ store, blobs }: Pick<EngineDeps, "store" |
     readSession: async ({ owner, sessionId, historyLimit, historyCursor }) => {
       const limit = Math.min(historyLimit ?? HISTORY_PAGE, HISTORY_PAGE);
       // Asked for in one turn, so that they show one moment.
-      const [{ core }, rows, kept, corrections] = await Promise.all([
+      const [found, rows, kept, corrections] = await Promise.all([
         record({ owner, sessionId }),
         store.readJournal({
           sessionId,
@@ -59,8 +60,15 @@ export function createSessionReader({ store, blobs }: Pick<EngineDeps, "store" |
       const oldest = rows.at(-1);
       const more = rows.length === limit && oldest !== undefined ? { nextCursor: oldest.ord } : {};
       const context = await contextOf(store, sessionId, kept, rows);
-      const corrected = corrections.length === 0 ? {} : { corrections };
-      return { core, context, history: rows.map(historyEntry).reverse(), ...more, ...corrected };
+      const openCalls = await readOpenCalls(store, found);
+      return {
+        core: found.core,
+        context,
+        history: rows.map(historyEntry).reverse(),
+        ...more,
+        ...(openCalls.length === 0 ? {} : { openCalls }),
+        ...(corrections.length === 0 ? {} : { corrections }),
+      };
     },
     diff: async ({ owner, sessionId, withSessionId }) => {
       const [one, other] = await Promise.all([
