@@ -119,6 +119,19 @@ describe("approvals on the command line", { timeout: 120_000 }, () => {
     expect(await cli("approvals", "aprove", next)).toMatchObject({ code: 2, err: expect.stringContaining("approve") });
   });
 
+  it("are listed in lines that can be read, found by the beginning of an id, and denied without another word", async () => {
+    server = await open();
+    const body = { args: { drawer: "x".repeat(20_000) } };
+    const { approvalId } = await ask("POST", "/tools/desk::erase/call", body);
+    const id = String(approvalId);
+    const { out } = await cli("approvals");
+    expect(Math.max(...out.split("\n").map((line) => line.length))).toBeLessThan(500);
+    const denied = await cli("approvals", "deny", id.slice(0, 12));
+    expect(denied.code, denied.err).toBe(0);
+    expect(denied.out).toMatch(/^denied desk::erase \{"drawer":"x+…\nfailed: A person refused this call\.\n$/);
+    expect(denied.out.length).toBeLessThan(500);
+  });
+
   it("count a call that a person typed as approved", async () => {
     const typed = await cli("tools", "call", "desk::erase", "--args", '{"drawer":"typed"}');
     expect(typed.code).toBe(0);

@@ -9,7 +9,7 @@ import {
 import type { App } from "../app.ts";
 import type { CommandContext } from "../command-context.ts";
 import { EXIT, type ExitCode } from "../exit-codes.ts";
-import { APPROVAL_COLUMNS, approvalRow, describeApproval } from "../output/approval-report.ts";
+import { APPROVAL_COLUMNS, approvalRow, briefArguments, describeApproval } from "../output/approval-report.ts";
 import { oneLine } from "../output/printable.ts";
 import { exitCodeFor } from "../output/session-report.ts";
 import { table } from "../output/table.ts";
@@ -81,7 +81,7 @@ export async function decideApproval(context: CommandContext, options: DecideOpt
       approvals.decide(whole, given),
     );
     if (!terminal.json) {
-      terminal.print(`${approval.state} ${oneLine(approval.tool)} ${oneLine(JSON.stringify(approval.parameters))}`);
+      terminal.print(`${approval.state} ${oneLine(approval.tool)} ${briefArguments(approval.parameters)}`);
       if (given.remember !== undefined) terminal.note(rememberedNote(approval, given.remember));
     }
     const { owner, sessionId } = approval;

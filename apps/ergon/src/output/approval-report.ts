@@ -35,13 +35,16 @@ export function describeApproval({ colors }: Pick<Terminal, "colors">, approval:
 /** For a list: everything that fits in a line. */
 export function approvalRow(approval: Approval): readonly string[] {
   const { id, state, tool, sessionId = "-", requestedAt, parameters } = approval;
+  return [id, state, oneLine(tool), sessionId, requestedAt, briefArguments(parameters)];
+}
+
+export function briefArguments(parameters: Approval["parameters"]): string {
   const args = oneLine(JSON.stringify(parameters));
-  const shown = args.length <= MAX_ROW_ARGUMENTS ? args : `${args.slice(0, MAX_ROW_ARGUMENTS - 1)}…`;
-  return [id, state, oneLine(tool), sessionId, requestedAt, shown];
+  return args.length <= MAX_ROW_ARGUMENTS ? args : `${args.slice(0, MAX_ROW_ARGUMENTS - 1)}…`;
 }
 
 /** All of them are shown for one approval. */
-export const MAX_ROW_ARGUMENTS = 200;
+const MAX_ROW_ARGUMENTS = 200;
 
 export const APPROVAL_COLUMNS = ["ID", "STATE", "TOOL", "SESSION", "ASKED AT", "ARGUMENTS"] as const;
 

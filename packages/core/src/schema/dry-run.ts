@@ -27,7 +27,7 @@ export const DryProblem = z.object({
   path: z.string(),
   stepId: z.string(),
   error: ErrorRecord,
-  /** It may come only from a tool that does not say what it gives. */
+  /** It may come from what was made up, and not happen in a real run. */
   unsure: z.boolean(),
 });
 export type DryProblem = z.infer<typeof DryProblem>;

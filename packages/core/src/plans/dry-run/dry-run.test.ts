@@ -105,7 +105,7 @@ describe("a dry run", () => {
     const report = await dryRun({ owner, plan, context: { price: "much" } });
     expect(report.ok).toBe(false);
     expect(report.problems).toMatchObject([
-      { path: "odd", error: { code: "output_invalid", message: /examples/ }, unsure: false },
+      { path: "odd", error: { code: "output_invalid", message: /examples/ }, unsure: true },
       { path: "buy", error: { code: "args_invalid" }, unsure: false },
     ]);
     expect(report.calls.map(({ stepId }) => stepId)).toEqual(["odd", "find"]);
@@ -121,6 +121,47 @@ describe("a dry run", () => {
       ok: true,
       unknownOutputs: ["shop::buy"],
       problems: [{ path: "price", error: { code: "pointer_unresolved" }, unsure: true }],
+    });
+  });
+
+  it("cannot say of a step that needs more than an output schema promises", async () => {
+    const { dryRun } = world();
+    const plan = planOf([
+      call("open", "shop::open", {}, "each"),
+      {
+        id: "each",
+        type: "loop_over_items",
+        collectionPath: { jsonPath: "$.context['shop::open_result'].items", default: [{}] },
+        itemAlias: "item",
+        loopPlan: [call("price", "shop::price", { sku: from("$.context.item.sku") })],
+        nextStepId: "say",
+      },
+      { id: "say", type: "final_response", message: "It is {{$.context['shop::open_result'].value}}." },
+    ]);
+    expect(await dryRun({ owner, plan })).toMatchObject({
+      ok: true,
+      problems: [
+        { path: "each[0]/price", error: { code: "pointer_unresolved" }, unsure: true },
+        { path: "say", error: { code: "pointer_unresolved" }, unsure: true },
+      ],
+    });
+  });
+
+  it("is sure of a step that fails of the input, whatever tools were called before", async () => {
+    const { dryRun } = world();
+    const plan = planOf([
+      call("buy", "shop::buy", { cents: 1 }, "each"),
+      {
+        id: "each",
+        type: "loop_over_items",
+        collectionPath: { jsonPath: "$.promptInput.prices" },
+        itemAlias: "cents",
+        loopPlan: [call("pay", "shop::buy", { cents: from("$.context.cents") })],
+      },
+    ]);
+    expect(await dryRun({ owner, plan, input: { prices: [1, "much"] } })).toMatchObject({
+      ok: false,
+      problems: [{ path: "each[1]/pay", error: { code: "args_invalid" }, unsure: false }],
     });
   });
 
@@ -226,6 +267,7 @@ function world(policy?: ToolPolicy): { readonly dryRun: DryRun; readonly called:
     energyUnits: 3,
     parameters: { type: "object", properties: { cents: { type: "integer" } }, required: ["cents"] },
   });
+  add("shop::open", { outputSchema: { type: "object" } });
   add("shop::odd", { outputSchema: { type: "string", pattern: "^[0-9]{3}$" } });
   const gate = createToolGate({ registry, clock, logger: silentLogger, ...(policy === undefined ? {} : { policy }) });
   const plans = { get: () => undefined, ids: () => [] };

@@ -22,7 +22,8 @@ import type { PlanLookup } from "../engine/engine-deps.ts";
 import { indexPlan } from "../interpreter.ts";
 import { FINAL_RESPONSE_KEY } from "../steps/final-response.ts";
 import { visitNames } from "../visit-name.ts";
-import { createSimulatedGate } from "./simulated-gate.ts";
+import { stepsOnMadeUp } from "./made-up.ts";
+import { createSimulatedGate, NO_SAMPLE } from "./simulated-gate.ts";
 
 /** Made-up values may keep a plan going round: it is given up after so many calls or questions, or so long. */
 export const MAX_DRY_CALLS = 1_000;
@@ -78,17 +79,18 @@ export function createDryRun(deps: DryRunDeps): DryRun {
         const known = [...toolsCalled].filter((id) => deps.registry.get(id)?.outputSchema === undefined);
         return known.sort();
       };
+      const record = await scratch.store.readSession(sessionId);
+      const walked = await scratch.store.readPlan(record?.planHash ?? "");
+      if (walked === undefined) throw new Error("The plan that is walked is not in its store.");
+      const onMadeUp = stepsOnMadeUp(indexPlan(walked));
       const walk = await walkThrough({
-        isUnsure: (code) => FROM_VALUES.has(code) && unknownOutputs().length > 0,
+        isUnsure: (code, stepId) => code === NO_SAMPLE || (FROM_VALUES.has(code) && onMadeUp.has(stepId)),
         engine,
         owner,
         clock: deps.clock,
         sessionId,
         enough: enough.signal,
       });
-      const record = await scratch.store.readSession(sessionId);
-      const walked = await scratch.store.readPlan(record?.planHash ?? "");
-      if (walked === undefined) throw new Error("The plan that was walked is not in its store.");
       const rows = await scratch.store.readJournal({ sessionId, order: "oldest", limit: MAX_DRY_CALLS });
       const names = visitNames({ plan: walked });
       const calls = rows.map((row) => describeCall(row, names(row.stepId ?? "", row.ord), noted.get(row.key)));
@@ -157,8 +159,8 @@ async function walkThrough(parts: {
   readonly clock: Clock;
   /** Aborts when one call more than allowed was to be made. */
   readonly enough: AbortSignal;
-  /** Whether such an error may come from a value that nobody could make up. */
-  readonly isUnsure: (code: string) => boolean;
+  /** Whether a step's error may come from values that were made up. */
+  readonly isUnsure: (code: string, stepId: string) => boolean;
 }): Promise<Walk> {
   const { engine, owner, sessionId, clock, enough, isUnsure } = parts;
   const waits: DryWait[] = [];
@@ -173,7 +175,7 @@ async function walkThrough(parts: {
     if (stopped !== undefined || isCompleted || wait === undefined) return { waits, problems, stopped, isCompleted };
     const { path, stepId, message, inputSchema, error } = wait;
     if (error !== undefined) {
-      problems.push({ path, stepId, error, unsure: isUnsure(error.code) });
+      problems.push({ path, stepId, error, unsure: isUnsure(error.code, stepId) });
       await engine.resume({ owner, sessionId, step: path, input: { action: "skip" } });
       continue;
     }

@@ -8,6 +8,9 @@ import { sampleValue } from "../../tools/json-schema/sample-value.ts";
 import { offload } from "../../tools/offload.ts";
 import type { ToolRegistry } from "../../tools/registry.ts";
 
+/** What a tool gives could not be made up: that says nothing about the tool. */
+export const NO_SAMPLE = "output_invalid";
+
 /**
  * A gate that checks calls like the real one and makes none: what a call gives is made from its tool's output schema.
  * What needs a person's approval is allowed, and noted.
@@ -48,7 +51,7 @@ export function createSimulatedGate(parts: {
       const spent = { toolId, idempotencyKey, durationMs: 0, energyUnits: call.reservedUnits };
       if (sample !== undefined) return outcomeWithRows(clock, { output: offload(sample.value) }, spent);
       const message = `No example could be made for what "${toolId}" gives; put one under "examples" in its output schema.`;
-      return outcomeWithRows(clock, { error: gateError("output_invalid", message).toJSON() }, spent);
+      return outcomeWithRows(clock, { error: gateError(NO_SAMPLE, message).toJSON() }, spent);
     },
   };
 }
