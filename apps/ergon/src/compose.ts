@@ -18,6 +18,7 @@ import {
   createSupabase,
   FIRST_PRINCIPAL,
   inspectSupabase,
+  ownPaths,
   processEnvironment,
   readSettings,
   type SettingValues,
@@ -60,6 +61,7 @@ export function compose({ flags, home, version, stopping, note }: ComposeOptions
     const { openSandbox } = await import("./open-sandbox.ts");
     return openSandbox({ values, entry, clock, logger });
   });
+  const own = ownPaths(values, process.env);
   const dataRoots = dataRootsFor(values.dataRoots, process.cwd(), join(locate(home).packs, "samples"));
   const asking = createAsking(settings, clock);
   const gate = createToolGate({ registry, clock, logger, costs, sandbox, dataRoots, policy: asking.policy });
@@ -190,7 +192,7 @@ export function compose({ flags, home, version, stopping, note }: ComposeOptions
       const { runSubAgentWorker } = await import("@ergon/node");
       const channel = { on: process.on.bind(process), send: process.send?.bind(process) };
       const closed = new Promise<void>((resolve) => process.once("disconnect", resolve));
-      runSubAgentWorker({ dataFolder: values.data, registryUrl: values.mcpRegistry, logger, channel });
+      runSubAgentWorker({ dataFolder: values.data, registryUrl: values.mcpRegistry, logger, channel, own });
       await closed;
     },
     serveSandbox: async (door) => {

@@ -57,7 +57,7 @@ export type LeadSubAgentParts = {
 const ENABLE_TOOL = "ergon::enable_server";
 
 export function leadSubAgent(parts: LeadSubAgentParts): OwnedSubAgent {
-  const { values, registry, clock, logger } = parts;
+  const { values, registry, clock, logger, environment } = parts;
   const path = values.store === "memory:" ? ":memory:" : join(values.data, "subagent.db");
   let live: OwnedSubAgent | undefined;
   let isStarted = false;
@@ -67,8 +67,13 @@ export function leadSubAgent(parts: LeadSubAgentParts): OwnedSubAgent {
     const opened = await openSubAgent({
       requests: openSubAgentRequests({ path }),
       worker: createSubAgentWorker({
-        command: [process.execPath, parts.entry, "subagent", "--data", values.data],
-        env: { ...npmEnvironment(process.env), ERGON_MCP_REGISTRY: values.mcpRegistry, ERGON_LOG: values.log },
+        command: [process.execPath, parts.entry, "subagent", "--data", values.data, "--mcp-config", values.mcpConfig],
+        env: {
+          ...npmEnvironment(process.env),
+          ...(environment["XDG_STATE_HOME"] === undefined ? {} : { XDG_STATE_HOME: environment["XDG_STATE_HOME"] }),
+          ERGON_MCP_REGISTRY: values.mcpRegistry,
+          ERGON_LOG: values.log,
+        },
         logger,
       }),
       desk: deskFor(parts),

@@ -1,4 +1,5 @@
-import { join } from "node:path";
+import { mkdir } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import {
   type AllowList,
   allowsForGood,
@@ -26,6 +27,7 @@ import {
   openInvocationLog,
   openKnownEras,
   openServersFile,
+  ownPaths,
   readServers,
   type ServersDesk,
   type ServersFile,
@@ -97,8 +99,14 @@ export async function openLiveHub(parts: LiveHubParts): Promise<LiveHub> {
   parts.onLearned(log.usualUnits);
   const told = parts.stays ? logger : quieter(logger);
   const lent = parts.model === undefined ? {} : { model: parts.model };
+  const own = ownPaths({ data: parts.dataFolder, mcpConfig: config.path }, environment);
+  // A fenced server that may write around the state folder must not be the one to make it.
+  await mkdir(dirname(allowedServersPath(environment)), { recursive: true, mode: 0o700 }).catch((thrown: unknown) => {
+    logger.debug({ error: toErgonError(thrown, "internal").toJSON() }, "The user's state folder cannot be made.");
+  });
   const connector = createMcpConnector({
     logger: told,
+    own,
     logins: openFileLoginStore(parts.dataFolder),
     ...(parts.isKept ? { eras: openKnownEras(join(parts.dataFolder, "eras.json")) } : {}),
     ...lent,

@@ -25,10 +25,11 @@ import type { Elicit } from "./questions.ts";
 import type { Sample } from "./sampling.ts";
 import { sameOriginFetch } from "./same-origin-fetch.ts";
 import { lastWords, type ServerLog } from "./server-log.ts";
+import { endWhenReplaced } from "./end-when-replaced.ts";
 import { hadProgram, startServerProcess, type ServerCommand } from "./server-process.ts";
 
 export type ServerAddress =
-  | ({ readonly kind: "command"; readonly access?: ServerAccess } & ServerCommand)
+  | ({ readonly kind: "command"; readonly access?: ServerAccess; readonly own?: readonly string[] } & ServerCommand)
   | { readonly kind: "url"; readonly url: string; readonly headers: Readonly<Record<string, string>> };
 
 export type ConnectionOptions = {
@@ -106,8 +107,11 @@ async function attempt(sdk: Sdk, options: ConnectionOptions, era: ServerEra | un
   const { address, signal, timeoutMs } = options;
   signal.throwIfAborted();
   if (address.kind === "command") {
-    const command = address.access === undefined ? address : await fencedCommand(address, address.access);
+    const { access, own = [] } = address;
+    const command =
+      access === undefined ? { ...address, maskedFiles: [] } : await fencedCommand(address, access, { own });
     const server = await startServerProcess(command, options.guard);
+    endWhenReplaced(command.maskedFiles, server);
     server.stderr.setEncoding("utf8").on("data", (text: string) => options.log.add(text));
     const transport = createPipeTransport(server, sdk.parseJSONRPCMessage);
     // A server that hangs at its start answers nobody, and is not waited for.

@@ -27,6 +27,8 @@ export type ConnectorDeps = {
   readonly logins?: LoginStore;
   /** Where a person is there to log in. */
   readonly desk?: LoginDesk;
+  /** Folders and files of Ergon that fenced servers never see. */
+  readonly own?: readonly string[];
 };
 
 /** Connections by pipes and by HTTP, with one guard and one global limit for all of them. */
@@ -40,7 +42,7 @@ export function createMcpConnector(deps: ConnectorDeps): McpConnector {
       const era = deps.eras?.find(config);
       return createServerConnection({
         serverId: config.id,
-        address: addressOf(config),
+        address: addressOf(config, deps.own),
         guard,
         hubSlots,
         model: modelFor(config, deps.model),
@@ -78,11 +80,11 @@ function loginOf({ id, url, headers = {}, oauth }: MCPServerConfig, deps: Connec
   });
 }
 
-function addressOf(config: MCPServerConfig): ServerAddress {
+function addressOf(config: MCPServerConfig, own: readonly string[] = []): ServerAddress {
   const { id, command, args = [], env = {}, cwd, access, url, headers = {} } = config;
   if (command !== undefined) {
     const limits = { ...(cwd === undefined ? {} : { cwd }), ...(access === undefined ? {} : { access }) };
-    return { kind: "command", command, args, env, ...limits };
+    return { kind: "command", command, args, env, own, ...limits };
   }
   if (url !== undefined) return { kind: "url", url, headers };
   const message = `The server "${id}" has neither a command nor a url.`;

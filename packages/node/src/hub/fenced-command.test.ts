@@ -97,7 +97,8 @@ describe.each("fence" in fence ? ["bubblewrap"] : [])("a server with limited acc
 describe("limited access", () => {
   it("is refused where it cannot be kept, and nothing is started", async () => {
     const server = { command: "node", args: [], env: {} };
-    const starting = fencedCommand(server, {}, () => Promise.resolve({ missing: "it needs bubblewrap." }));
+    const look = () => Promise.resolve({ missing: "it needs bubblewrap." });
+    const starting = fencedCommand(server, {}, { own: [], look });
     await expect(starting).rejects.toMatchObject({
       code: "server_down",
       message: expect.stringMatching(/it needs bubblewrap.*It was not started/),

@@ -13,6 +13,8 @@ export type RunWorkerOptions = {
   readonly registryUrl: string;
   readonly logger: Logger;
   readonly channel: Channel;
+  /** What fenced servers never see. */
+  readonly own: readonly string[];
 };
 
 /** Where servers are installed, each in a folder of its own. */
@@ -21,7 +23,7 @@ export function serversFolder(dataFolder: string): string {
 }
 
 /** The sub-agent's process: serves orders until the channel to its owner closes. */
-export function runSubAgentWorker({ dataFolder, registryUrl, logger, channel }: RunWorkerOptions): void {
+export function runSubAgentWorker({ dataFolder, registryUrl, logger, channel, own }: RunWorkerOptions): void {
   const folder = serversFolder(dataFolder);
   // An npm that unpacks must not take the processor from those who talk; what is started here inherits it.
   setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
@@ -29,5 +31,5 @@ export function runSubAgentWorker({ dataFolder, registryUrl, logger, channel }: 
   const client = createRegistryClient(registryUrl);
   const now = (): number => Date.now();
   const cache = openRegistryCache({ path: join(dataFolder, "registry.db"), client, now });
-  serveOrders(channel, createWork({ folder, client, cache, connector: createMcpConnector({ logger }), now }));
+  serveOrders(channel, createWork({ folder, client, cache, connector: createMcpConnector({ logger, own }), now }));
 }

@@ -7,5 +7,6 @@ runSubAgentWorker({
   dataFolder,
   registryUrl,
   logger: silentLogger,
+  own: [dataFolder],
   channel: { on: process.on.bind(process), send: process.send?.bind(process) },
 });
