@@ -1,10 +1,11 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { linkSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { SessionCore } from "@ergon/core";
 import { describe, expect, it } from "vitest";
 import { type Answer, ergon } from "./ergon.ts";
 import { preparePython } from "../../packages/node/src/sandbox/prepared-python.fixture.ts";
 import { ownFolder } from "./own-folder.ts";
+import { serveFolder } from "./served.ts";
 
 const folder = ownFolder();
 
@@ -111,6 +112,40 @@ describe("the folders that may be read", () => {
     expect(JSON.parse(out)).toMatchObject({ ok: true, dataRoots: [join(folder.path, "in")] });
     const gone = await run(["doctor", "--json"], { ERGON_DATA_ROOTS: join(folder.path, "gone") });
     expect(gone.out).toContain("is no folder");
+  });
+
+  it("hold nothing of Ergon's own for an agent: neither DATA nor the configuration, and the refusal is a 403", async () => {
+    const env = { XDG_STATE_HOME: join(folder.path, "state") };
+    folder.write({ "a.csv": "a\n1\n", "mcp-servers.json": JSON.stringify({ servers: [] }) });
+    const server = await serveFolder(join(folder.path, "data"), { cwd: folder.path, env });
+    try {
+      const post = (path: string, body: unknown, token: string) =>
+        fetch(new URL(path, server.url), {
+          method: "POST",
+          headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
+          body: JSON.stringify(body),
+        });
+      const { token } = (await (await post("/tokens", { name: "bot" }, server.token)).json()) as { token: string };
+      linkSync(join(folder.path, "mcp-servers.json"), join(folder.path, "innocent.json"));
+      const load = async (filePath: string) =>
+        post("/tools/quick-data::load_dataset/call", { args: { filePath } }, token);
+      expect((await load("a.csv")).status).toBe(200);
+      for (const filePath of ["data/server.json", "mcp-servers.json", "innocent.json"]) {
+        const refused = await load(filePath);
+        expect([filePath, refused.status]).toEqual([filePath, 403]);
+        const problem = JSON.stringify(await refused.json());
+        expect(problem).toContain('"code":"path_refused"');
+        expect(problem).not.toContain(folder.path);
+      }
+      const missing = await load("gone.csv");
+      expect(missing.status).toBe(404);
+      expect(await missing.text()).not.toContain(folder.path);
+      const found = await (await post("/tools/quick-data::find_data_files/call", { args: {} }, token)).text();
+      expect(found).toContain("a.csv");
+      expect(found).not.toMatch(/server\.json|innocent\.json/);
+    } finally {
+      await server.stop("SIGTERM");
+    }
   });
 
   it("a dataset outlives its file and the process that loaded it", async () => {

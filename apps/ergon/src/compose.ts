@@ -64,7 +64,16 @@ export function compose({ flags, home, version, stopping, note }: ComposeOptions
   const own = ownPaths(values, process.env);
   const dataRoots = dataRootsFor(values.dataRoots, process.cwd(), join(locate(home).packs, "samples"));
   const asking = createAsking(settings, clock);
-  const gate = createToolGate({ registry, clock, logger, costs, sandbox, dataRoots, policy: asking.policy });
+  const gate = createToolGate({
+    registry,
+    clock,
+    logger,
+    costs,
+    sandbox,
+    dataRoots,
+    deniedPaths: own,
+    policy: asking.policy,
+  });
   const models = chooseModels(values, clock);
   // For tools that call document 1's functions as the document does.
   setSpecDefaults(models);

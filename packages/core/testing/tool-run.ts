@@ -16,6 +16,7 @@ export function createToolRun(given: Partial<ToolRun> = {}): ToolRun {
     blobs: { put: (bytes, mediaType) => blobs.put(bytes, mediaType), get: ({ $blob }) => blobs.get($blob) },
     sandbox: noSandbox,
     dataRoots: [],
+    deniedPaths: [],
     ...given,
   };
 }

@@ -114,6 +114,20 @@ const STATUS: Readonly<Record<string, number>> = {
   tool_timeout: 504,
 };
 
+/** What a data tool refuses is its caller's to change, so its own code is told. */
+const REFUSED_BY_TOOL: Readonly<Record<string, number>> = {
+  path_refused: 403,
+  file_not_found: 404,
+  dataset_not_found: 404,
+  file_changed: 409,
+  file_too_large: 413,
+  format_unknown: 422,
+  dataset_unreadable: 422,
+  dataset_too_wide: 422,
+  column_not_found: 422,
+  column_unfit: 422,
+};
+
 const DEFAULT_RETRY_AFTER_SECONDS = 1;
 const UNEXPLAINED = "Something went wrong inside Ergon. Its log has more under this request id.";
 
@@ -122,14 +136,16 @@ export type ProblemAnswer = { readonly problem: Problem; readonly headers: Reado
 /** What a caller sees of an error. Of one that we did not foresee it sees the request id, and nothing else. */
 export function problemOf(thrown: unknown, requestId: string): ProblemAnswer {
   const error = isErgonError(thrown) ? thrown : fromFramework(thrown);
-  const status = error === undefined ? 500 : (STATUS[error.code] ?? 500);
+  const refusal = error?.code === "tool_failed" ? String(error.details?.["code"]) : "";
+  const code = Object.hasOwn(REFUSED_BY_TOOL, refusal) ? refusal : (error?.code ?? "");
+  const status = REFUSED_BY_TOOL[code] ?? STATUS[code] ?? 500;
   if (error === undefined || status === 500) {
     const unexplained = { ...described("internal", 500, UNEXPLAINED), retryable: false, requestId };
     return { problem: unexplained, headers: {} };
   }
   const { issues, details } = splitIssues(error.details);
   const problem: Problem = {
-    ...described(error.code, status, error.message),
+    ...described(code, status, error.message),
     ...(issues === undefined ? {} : { issues }),
     retryable: error.retryable,
     ...(details === undefined ? {} : { details }),
@@ -158,7 +174,7 @@ function splitIssues(details: ErgonError["details"]): Pick<Problem, "issues" | "
 function headersFor(status: number, error: ErgonError): Record<string, string> {
   if (status === 401) return { "www-authenticate": 'Bearer realm="ergon"' };
   // What is left of such a body is not read.
-  if (status === 413) return { connection: "close" };
+  if (status === 413 && error.code === "body_too_large") return { connection: "close" };
   const allow = error.details?.["allow"];
   if (status === 405 && typeof allow === "string") return { allow };
   if (status !== 429 && status !== 503) return {};

@@ -1,10 +1,13 @@
 import { execFileSync } from "node:child_process";
 import {
+  linkSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   realpathSync,
   renameSync,
   rmSync,
+  statSync,
   symlinkSync,
   truncateSync,
   writeFileSync,
@@ -13,6 +16,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { MAX_FILE_BYTES, openAllowedFile } from "./allowed-file.ts";
+import { deniedFiles } from "./denied-files.ts";
+import { scanRoots } from "./scan-roots.ts";
 
 let folder: string;
 let root: string;
@@ -45,8 +50,8 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-const read = async (filePath: string, roots = [root]): Promise<string> => {
-  const { handle, path } = await openAllowedFile(roots, filePath);
+const read = async (filePath: string, roots = [root], denied: readonly string[] = []): Promise<string> => {
+  const { handle, path } = await openAllowedFile({ dataRoots: roots, deniedPaths: denied }, filePath);
   await handle.close();
   return path;
 };
@@ -126,6 +131,68 @@ describe("a file is refused", () => {
   });
 });
 
+describe("what is Ergon's own is refused below a root", () => {
+  let own: string;
+  let denied: readonly string[];
+  beforeAll(() => {
+    own = join(root, "data");
+    mkdirSync(join(own, "deep"), { recursive: true });
+    for (const name of ["data/server.json", "data/deep/x.json", "mcp-servers.json", "mine.json"])
+      writeFileSync(join(root, name), "{}");
+    linkSync(join(own, "deep/x.json"), join(root, "sub/hard.json"));
+    linkSync(join(root, "mcp-servers.json"), join(root, "sub/config.json"));
+    linkSync(join(root, "mine.json"), join(root, "sub/mine.json"));
+    denied = [own, join(root, "mcp-servers.json"), join(folder, "no-state-yet")];
+  });
+
+  it.each([
+    ["in the folder", () => "data/server.json"],
+    ["deeper in the folder", () => "data/deep/x.json"],
+    ["by its absolute path", () => join(own, "server.json")],
+    ["as the file itself", () => "mcp-servers.json"],
+    ["as a hard link to the file", () => "sub/config.json"],
+    ["as a hard link to a file deep in the folder", () => "sub/hard.json"],
+  ])("%s", async (_title, filePath) => {
+    await expect(read(filePath())).resolves.toBeTypeOf("string");
+    await expect(read(filePath(), [root], denied)).rejects.toMatchObject({
+      code: "path_refused",
+      message: expect.stringContaining("Ergon's own") as string,
+    });
+  });
+
+  it("where the root is a folder of it, and by a root that is a link to it", async () => {
+    await expect(read("x.json", [join(own, "deep")], denied)).rejects.toMatchObject({ code: "path_refused" });
+    symlinkSync(own, join(folder, "data-link"));
+    await expect(read("server.json", [join(folder, "data-link")], denied)).rejects.toMatchObject({
+      code: "path_refused",
+    });
+  });
+
+  it("and everything else there is read, hard links too", async () => {
+    for (const path of ["a.csv", "sub/mine.json"]) expect(await read(path, [root], denied)).toBe(join(root, path));
+  });
+
+  it("as a file with a second name when there are too many of Ergon's to look at them all", async () => {
+    const path = join(root, "sub/mine.json");
+    const opened = statSync(path, { bigint: true });
+    const count = readdirSync(own, { recursive: true }).length;
+    expect(await (await deniedFiles(denied, count)).hasFile(path, opened)).toBe(false);
+    expect(await (await deniedFiles(denied, count - 1)).hasFile(path, opened)).toBe(true);
+  });
+
+  it("and is not listed", async () => {
+    const { signal } = new AbortController();
+    const { files } = await scanRoots({ dataRoots: [root], deniedPaths: denied, signal });
+    const names = files.map(({ filePath }) => filePath.slice(root.length + 1)).filter((name) => name.endsWith(".json"));
+    expect(names.sort()).toEqual(["mine.json", "sub/mine.json"]);
+  });
+});
+
+it("a refusal names no folder of the machine that its caller did not name", async () => {
+  for (const path of ["none.csv", "/etc/none.csv"])
+    await expect(read(path)).rejects.toMatchObject({ message: expect.not.stringContaining(folder) as string });
+});
+
 it("swapping a folder for a link while files are opened never lets one outside through", async () => {
   const [real, away, link] = ["swap", "swap-away", "swap-link"].map((name) => join(root, name)) as [
     string,
@@ -149,7 +216,7 @@ it("swapping a folder for a link while files are opened never lets one outside t
   let opened = 0;
   for (let round = 0; round < 3_000; round += 1) {
     try {
-      const { handle } = await openAllowedFile([root], "swap/s.csv");
+      const { handle } = await openAllowedFile({ dataRoots: [root], deniedPaths: [] }, "swap/s.csv");
       const text = (await handle.readFile("utf8")) === "a\n1\n";
       await handle.close();
       expect(text).toBe(true);

@@ -6,12 +6,15 @@
  * F2  What was opened is what was checked: the open file itself is asked where it is, so that swapping a folder for a link
  *     between the check and the opening gains nothing.
  * F3  A path outside the roots gets one answer, whether there is a file or not.
+ * F4  What is Ergon's own (`deniedPaths`) is not read though it lies below a root, under none of its names.
  */
 import { constants } from "node:fs";
 import { type FileHandle, open, readlink, realpath, stat } from "node:fs/promises";
 import { isAbsolute, join, relative, resolve, sep } from "node:path";
+import type { ToolRun } from "@ergon/core";
 import { dataError } from "./data-error.ts";
 import { type DataFormat, EXTENSIONS, formatOf } from "./data-format.ts";
+import { deniedFiles } from "./denied-files.ts";
 
 export const MAX_FILE_BYTES = 1024 * 1024 * 1024;
 const MAX_PATH_LENGTH = 4_096;
@@ -19,7 +22,10 @@ const MAX_PATH_LENGTH = 4_096;
 export type AllowedFile = { readonly path: string; readonly format: DataFormat; readonly handle: FileHandle };
 
 /** Opens a file below one of the roots; the caller closes it. A relative path is looked for below each root in turn. */
-export async function openAllowedFile(roots: readonly string[], filePath: string): Promise<AllowedFile> {
+export async function openAllowedFile(
+  { dataRoots: roots, deniedPaths }: Pick<ToolRun, "dataRoots" | "deniedPaths">,
+  filePath: string,
+): Promise<AllowedFile> {
   refuseSpelling(filePath);
   const format = formatOf(filePath);
   if (format === undefined) {
@@ -30,7 +36,7 @@ export async function openAllowedFile(roots: readonly string[], filePath: string
   }
   for (const root of roots) {
     const path = await below(root, filePath);
-    if (path !== undefined) return { path, format, handle: await openChecked(path, filePath) };
+    if (path !== undefined) return { path, format, handle: await openChecked(path, filePath, deniedPaths) };
   }
   throw await notThere(roots, filePath);
 }
@@ -76,7 +82,7 @@ function insideOf(roots: readonly string[], filePath: string): string | undefine
   return undefined;
 }
 
-async function openChecked(path: string, filePath: string): Promise<FileHandle> {
+async function openChecked(path: string, filePath: string, deniedPaths: readonly string[]): Promise<FileHandle> {
   // Opening a pipe would wait for its other end.
   const handle = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch(
     (cause: unknown) => {
@@ -84,9 +90,11 @@ async function openChecked(path: string, filePath: string): Promise<FileHandle> 
     },
   );
   try {
-    const opened = await handle.stat();
+    const opened = await handle.stat({ bigint: true });
     if (!opened.isFile()) throw refused(filePath, "it is no regular file");
     if (!(await isAt(handle, opened, path))) throw refused(filePath, "it was replaced while it was being opened");
+    if (await (await deniedFiles(deniedPaths)).hasFile(path, opened))
+      throw refused(filePath, "it is Ergon's own, and no data");
     if (opened.size > MAX_FILE_BYTES) {
       throw dataError(
         "file_too_large",
@@ -101,9 +109,9 @@ async function openChecked(path: string, filePath: string): Promise<FileHandle> 
 }
 
 /** Linux tells where an open file is; elsewhere the path must still lead, without links, to the same file. */
-async function isAt(handle: FileHandle, opened: { readonly dev: number; readonly ino: number }, path: string) {
+async function isAt(handle: FileHandle, opened: { readonly dev: bigint; readonly ino: bigint }, path: string) {
   if (process.platform === "linux") return (await readlink(`/proc/self/fd/${String(handle.fd)}`)) === path;
-  const [now, real] = await Promise.all([stat(path), realpath(path)]);
+  const [now, real] = await Promise.all([stat(path, { bigint: true }), realpath(path)]);
   return real === path && now.dev === opened.dev && now.ino === opened.ino;
 }
 
@@ -114,7 +122,7 @@ async function notThere(roots: readonly string[], filePath: string): Promise<Err
   const reals = await Promise.all(roots.map(async (root) => (await realpath(root).catch(absent)) ?? root));
   const isOutside =
     isAbsolute(filePath) && insideOf([...roots.map((root) => resolve(root)), ...reals], filePath) === undefined;
-  const where = `Data tools read below ${roots.join(" and ")}; ERGON_DATA_ROOTS changes that.`;
+  const where = "quick-data::find_data_files lists the files that may be read; ERGON_DATA_ROOTS names their folders.";
   if (isOutside) return dataError("path_refused", `"${filePath}" is outside the folders that may be read. ${where}`);
   const pattern = /[*?]/.test(filePath) ? " Patterns are not expanded: name one file." : "";
   return dataError("file_not_found", `There is no file "${filePath}".${pattern} ${where}`);

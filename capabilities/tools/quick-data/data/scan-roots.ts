@@ -1,6 +1,8 @@
 import { readdir, realpath, stat } from "node:fs/promises";
 import { join } from "node:path";
+import type { ToolRun } from "@ergon/core";
 import { type DataFormat, formatOf, suggestedName } from "./data-format.ts";
+import { deniedFiles } from "./denied-files.ts";
 
 export const MAX_SCANNED_ENTRIES = 10_000;
 export const MAX_SCAN_DEPTH = 6;
@@ -18,17 +20,26 @@ export type FoundFile = {
   readonly suggestedName: string;
 };
 
-/** Files of data below the roots, largest first; links and hidden folders are passed over, as reading them is refused. */
-export async function scanRoots(
-  roots: readonly string[],
-  signal: AbortSignal,
-): Promise<{ readonly files: FoundFile[]; readonly isCut: boolean }> {
+/**
+ * Files of data below the roots, largest first; links, hidden folders and what is Ergon's own are passed over, as reading
+ * them is refused.
+ */
+export async function scanRoots({
+  dataRoots: roots,
+  deniedPaths,
+  signal,
+}: Pick<ToolRun, "dataRoots" | "deniedPaths" | "signal">): Promise<{
+  readonly files: FoundFile[];
+  readonly isCut: boolean;
+}> {
   const files = new Map<string, FoundFile>();
+  const denied = await deniedFiles(deniedPaths);
   let seen = 0;
   let isCut = false;
 
   const scan = async (folder: string, depth: number): Promise<void> => {
     signal.throwIfAborted();
+    if (denied.hasFolder(await stat(folder, { bigint: true }))) return;
     const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
     for (const entry of entries.sort((a, b) => (a.name < b.name ? -1 : 1))) {
       seen += 1;
@@ -45,12 +56,18 @@ export async function scanRoots(
   const note = async (filePath: string, name: string): Promise<void> => {
     const format = formatOf(name);
     if (format === undefined || NOT_DATA_FILES.test(name)) return;
-    const { size, mtime } = await stat(filePath);
-    const facts = { bytes: size, size: readable(size), modifiedAt: mtime.toISOString() };
-    files.set(filePath, { filePath, format, ...facts, suggestedName: suggestedName(filePath) });
+    const facts = await stat(filePath, { bigint: true });
+    if (await denied.hasFile(filePath, facts)) return;
+    const size = Number(facts.size);
+    const modifiedAt = facts.mtime.toISOString();
+    const about = { bytes: size, size: readable(size), modifiedAt, suggestedName: suggestedName(filePath) };
+    files.set(filePath, { filePath, format, ...about });
   };
 
-  for (const root of roots) await scan(await realpath(root).catch(() => root), 0);
+  for (const root of roots) {
+    const real = await realpath(root).catch(() => undefined);
+    if (real !== undefined) await scan(real, 0);
+  }
   return { files: [...files.values()].sort((a, b) => b.bytes - a.bytes || (a.filePath < b.filePath ? -1 : 1)), isCut };
 }
 

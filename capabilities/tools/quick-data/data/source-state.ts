@@ -11,7 +11,7 @@ export type SourceState = z.infer<typeof SourceState>;
 export async function sourceState(run: ToolRun, source: DatasetSource): Promise<SourceState> {
   let file;
   try {
-    file = await openAllowedFile(run.dataRoots, source.path);
+    file = await openAllowedFile(run, source.path);
   } catch {
     // Not there, not allowed any more, or not readable: for the dataset it is gone.
     return "gone";

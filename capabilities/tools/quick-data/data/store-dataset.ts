@@ -18,7 +18,7 @@ export const MAX_COLUMN_NAME = 500;
 /** Reads a file below the data roots into a blob of Parquet. */
 export async function storeDataset(run: ToolRun, filePath: string, datasetName: string): Promise<Dataset> {
   return withScratch(async (folder) => {
-    const file = await openAllowedFile(run.dataRoots, filePath);
+    const file = await openAllowedFile(run, filePath);
     const copy = join(folder, `source.${file.format}`);
     const target = join(folder, "data.parquet");
     const { path, format } = file;

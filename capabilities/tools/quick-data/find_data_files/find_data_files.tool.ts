@@ -27,10 +27,10 @@ export const { definition, implementation } = dataTool({
     listing: z.string(),
   }),
   effects: "read",
-  run: async ({ limit }, { dataRoots, signal }) => {
-    const { files, isCut } = await scanRoots(dataRoots, signal);
+  run: async ({ limit }, run) => {
+    const { files, isCut } = await scanRoots(run);
     const shown = files.slice(0, limit);
     const listing = shown.map(({ filePath, size, suggestedName }) => `- ${filePath} (${size}) as ${suggestedName}`);
-    return { roots: [...dataRoots], files: shown, found: files.length, isCut, listing: listing.join("\n") };
+    return { roots: [...run.dataRoots], files: shown, found: files.length, isCut, listing: listing.join("\n") };
   },
 });

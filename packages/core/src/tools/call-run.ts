@@ -16,6 +16,7 @@ export type CallRunDeps = {
   readonly logger: Logger;
   readonly sandbox: ISandboxService;
   readonly dataRoots: readonly string[];
+  readonly deniedPaths: readonly string[];
 };
 
 export type RunningCall = {
@@ -38,6 +39,7 @@ export class CallRun implements ToolRun {
   readonly sandbox: ISandboxService;
   readonly blobs: ToolBlobs;
   readonly dataRoots: readonly string[];
+  readonly deniedPaths: readonly string[];
   declare readonly answers?: NonNullable<InvokeOptions["answers"]>;
   readonly #options: InvokeOptions;
 
@@ -51,6 +53,7 @@ export class CallRun implements ToolRun {
     this.sandbox = sandboxOf(deps.sandbox, this);
     this.blobs = noted(options.blobs ?? NO_BLOBS, state.put);
     this.dataRoots = deps.dataRoots;
+    this.deniedPaths = deps.deniedPaths;
     if (options.answers !== undefined) this.answers = options.answers;
   }
 

@@ -44,6 +44,8 @@ export type ToolGateDeps = {
   readonly sandbox?: ISandboxService;
   /** Told to tools that read files of data; none by default. */
   readonly dataRoots?: readonly string[];
+  /** What these tools must not open though it lies there. */
+  readonly deniedPaths?: readonly string[];
 };
 
 export function createToolGate({
@@ -54,10 +56,11 @@ export function createToolGate({
   costs = createCostModel(),
   sandbox = noSandbox,
   dataRoots = [],
+  deniedPaths = [],
 }: ToolGateDeps): ToolGate {
   const bodies = createToolBodies(clock);
   return {
     check: createCheck({ registry, bodies, policy, costs }),
-    invoke: createInvoke({ registry, bodies, costs, clock, logger, sandbox, dataRoots }),
+    invoke: createInvoke({ registry, bodies, costs, clock, logger, sandbox, dataRoots, deniedPaths }),
   };
 }

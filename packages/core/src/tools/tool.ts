@@ -101,6 +101,8 @@ export type ToolRun = {
   readonly blobs: ToolBlobs;
   /** The folders whose files data tools may read, the first one first. */
   readonly dataRoots: readonly string[];
+  /** Files and folders that no tool opens though they lie below those: Ergon's own. */
+  readonly deniedPaths: readonly string[];
   /** What a person has answered to this call's questions (`input_required`). Absent: nobody can be asked. */
   readonly answers?: readonly GivenAnswer[];
 };
