@@ -32,7 +32,7 @@ import type { Entrance, Workplace, WorkplaceParts } from "./workplace.ts";
 const LISTENING_MS = 75_000;
 const LISTENING_POLL_MS = 50;
 export async function enterWorkplace(parts: WorkplaceParts, entrance: Entrance): Promise<Workplace> {
-  const deadline = Date.now() + (parts.patienceMs ?? LISTENING_MS);
+  const deadline = performance.now() + (parts.patienceMs ?? LISTENING_MS);
   for (;;) {
     parts.closing.throwIfAborted();
     const opened = await parts.open();
@@ -40,7 +40,7 @@ export async function enterWorkplace(parts: WorkplaceParts, entrance: Entrance):
     const { url, token } = opened.owner;
     const listens = url !== undefined && token !== undefined;
     if (listens && entrance.listen === undefined) return visit({ url, token });
-    if (listens || Date.now() > deadline) throw folderOwned(parts.values.data, opened.owner);
+    if (listens || performance.now() > deadline) throw folderOwned(parts.values.data, opened.owner);
     await sleep(LISTENING_POLL_MS, undefined, { signal: parts.closing });
   }
 }

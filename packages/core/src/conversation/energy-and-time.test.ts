@@ -41,6 +41,40 @@ describe("energy and time", () => {
     ]);
   });
 
+  it.each([-3_600, 3_600])("reminds in time although the clock is set by %d seconds meanwhile", async (seconds) => {
+    const { say, answers, pass, clock } = await withTime([
+      [call("snooze_conversation", { minutes: 30, reason: "tea" }), 1],
+      [call("respond", { content: "Tea!" }), 1],
+    ]);
+    const id = await say("Remind me");
+    await pass(10 * 60);
+    clock.shift(seconds * 1_000);
+    await pass(19 * 60);
+    expect(await answers(id)).toEqual([]);
+    await pass(2 * 60);
+    expect(await answers(id)).toEqual(["Tea!"]);
+  });
+
+  it.each([
+    [-3_600, 30],
+    [3_600, 0],
+    [0, 20],
+  ])("set by %d seconds before a start, the clock has it remind after %d minutes", async (seconds, minutes) => {
+    const first = await withTime([[call("snooze_conversation", { minutes: 30, reason: "tea" }), 0]]);
+    const id = await first.say("Remind me");
+    await first.pass(10 * 60);
+    await first.mind.stop();
+    const { clock, store, world } = first;
+    clock.shift(seconds * 1_000);
+    const models = [timedModel(clock, [[call("respond", { content: "Tea!" }), 0]])];
+    const next = await createMindWorld({ clock, store, world, models });
+    worlds.unshift(next);
+    if (minutes > 0) await pass(clock, minutes * 60 - 30);
+    expect(await next.answers(id)).toEqual([]);
+    await pass(clock, 60);
+    expect(await next.answers(id)).toEqual(["Tea!"]);
+  });
+
   it("answers a message that comes while it is snoozed, and still reminds", async () => {
     const { say, answers, pass } = await withTime([
       [call("snooze_conversation", { minutes: 10, reason: "tea" }), 1],

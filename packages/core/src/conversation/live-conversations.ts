@@ -1,5 +1,6 @@
 import { wantsSomething } from "../memory/conversation-store.ts";
-import type { ConversationRecord } from "../schema/conversation.ts";
+import type { Clock } from "../ports/clock.ts";
+import { type ConversationRecord, MAX_SNOOZE_MINUTES } from "../schema/conversation.ts";
 import type { OpenWait } from "../schema/session.ts";
 import { type Candidate, pickNext } from "./pick.ts";
 
@@ -12,6 +13,8 @@ export type Live = {
   waiting?: readonly OpenWait[] | undefined;
   /** Its work may have gone on since the step began. */
   isFreed: boolean;
+  /** When what it was put off for is over, by the monotonic clock. */
+  snoozedUntil?: { readonly until: string; readonly atMs: number } | undefined;
   /** After trouble it is left alone until then. */
   notBeforeMs: number;
   troubles: number;
@@ -32,7 +35,7 @@ export type LiveConversations = {
   readonly focus: (id: string) => void;
 };
 
-export function createLiveConversations(): LiveConversations {
+export function createLiveConversations(clock: Clock): LiveConversations {
   const live = new Map<string, Live>();
   let focused: string | undefined;
   return {
@@ -48,9 +51,17 @@ export function createLiveConversations(): LiveConversations {
     put: (record) => {
       const known = live.get(record.id);
       if (known !== undefined) known.record = record;
+      if (known !== undefined) known.snoozedUntil = snoozedUntil(record, known.snoozedUntil);
       if (!wantsSomething(record) && known?.active === undefined) live.delete(record.id);
       else if (known === undefined && wantsSomething(record))
-        live.set(record.id, { record, isFreed: false, notBeforeMs: 0, troubles: 0, passedOver: 0 });
+        live.set(record.id, {
+          record,
+          snoozedUntil: snoozedUntil(record, undefined),
+          isFreed: false,
+          notBeforeMs: 0,
+          troubles: 0,
+          passedOver: 0,
+        });
     },
     pick: (isReady) => {
       const ready: (Candidate & { readonly one: Live })[] = [];
@@ -71,4 +82,15 @@ export function createLiveConversations(): LiveConversations {
       focused = id;
     },
   };
+
+  /** Setting the clock neither shortens nor lengthens what this process has known; nothing is put off for longer than was said. */
+  function snoozedUntil({ snooze }: ConversationRecord, known: Live["snoozedUntil"]): Live["snoozedUntil"] {
+    if (snooze === undefined) return undefined;
+    if (known?.until === snooze.until) return known;
+    const { until, minutes = MAX_SNOOZE_MINUTES } = snooze;
+    const leftMs = Math.min(Math.max(0, Date.parse(until) - clock.now()), minutes * MINUTE_MS);
+    return { until, atMs: clock.monotonic() + leftMs };
+  }
 }
+
+const MINUTE_MS = 60_000;

@@ -109,11 +109,11 @@ export function snoozed(
   at: string,
 ): Happened {
   const { pending, awaitsEnergy: _had, ...rest } = record;
-  const { until, reason } = snooze;
+  const { until, reason, minutes } = snooze;
   const messages = waitingAfter(record, snooze.seen);
   const owed = messages.length === 0 || pending === undefined ? {} : { pending: { ...pending, messages } };
   return {
-    record: { ...rest, updatedAt: at, snooze: { until, reason }, ...owed },
+    record: { ...rest, updatedAt: at, snooze: { until, reason, minutes }, ...owed },
     entries: [{ kind: "note", text: `Snoozed for ${String(snooze.minutes)} minutes, until ${until}: ${reason}` }],
   };
 }

@@ -41,17 +41,17 @@ export function createReadiness(deps: {
       if (record.work === undefined && !modelIsThere()) return false;
       return isCovered(record);
     },
-    isDue: ({ record, active, notBeforeMs }) => {
-      if (active !== undefined || record.snooze === undefined || notBeforeMs > clock.monotonic()) return false;
-      return Date.parse(record.snooze.until) <= clock.now();
+    isDue: ({ snoozedUntil, active, notBeforeMs }) => {
+      if (active !== undefined || snoozedUntil === undefined) return false;
+      return Math.max(notBeforeMs, snoozedUntil.atMs) <= clock.monotonic();
     },
     waitsMs: (all) => {
       const waits: number[] = [];
       const { level, reserved, replenishPerSecond } = regulator.state();
-      for (const { active, record, waiting, notBeforeMs } of all) {
+      for (const { active, record, snoozedUntil, waiting, notBeforeMs } of all) {
         const quietMs = notBeforeMs - clock.monotonic();
-        if (record.snooze !== undefined && active === undefined)
-          waits.push(Math.max(quietMs, Date.parse(record.snooze.until) - clock.now()));
+        if (snoozedUntil !== undefined && active === undefined)
+          waits.push(Math.max(quietMs, snoozedUntil.atMs - clock.monotonic()));
         if (active !== undefined || waiting !== undefined || !isOwed(record)) continue;
         const lacking = neededFor(record, level) - level;
         if (quietMs > 0) waits.push(quietMs);

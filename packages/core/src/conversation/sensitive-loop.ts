@@ -29,7 +29,7 @@ import { createTeller, type Teller } from "./teller.ts";
 /** Steps under way at once. */
 export const MAX_ACTIVE_STEPS = 4;
 const MAX_WANTING = 10_000;
-/** Even with nothing due it looks this often: clocks are set, and timers are only so exact. */
+/** Even with nothing due it looks this often. */
 const MAX_REST_MS = 60_000;
 const SUB_AGENT_POLL_MS = 1_000;
 /** A conversation whose step fails for reasons of our own is tried this often, then told. */
@@ -74,7 +74,7 @@ export function createSensitiveLoop(deps: SensitiveLoopDeps): SensitiveLoop {
   const { conversations, pool, shelf, health, clock, logger, subAgent } = deps;
   const { maxWanting = MAX_WANTING } = deps;
   const teller = deps.teller ?? createTeller(deps);
-  const live = createLiveConversations();
+  const live = createLiveConversations(clock);
   const steps = new Set<Promise<void>>();
   const listeners = new Set<(record: ConversationRecord) => void>();
   const stopping = new AbortController();

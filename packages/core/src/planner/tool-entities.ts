@@ -33,9 +33,9 @@ export function createToolEntities(deps: {
 
   function ask(source: Tool): Promise<readonly Entity[]> {
     const known = kept.get(source);
-    if (known !== undefined && clock.now() < known.untilMs) return known.entities;
+    if (known !== undefined && clock.monotonic() < known.untilMs) return known.entities;
     const entities = call(source.id);
-    kept.set(source, { untilMs: clock.now() + FRESH_MS, entities });
+    kept.set(source, { untilMs: clock.monotonic() + FRESH_MS, entities });
     // What failed is asked again at the next plan.
     entities.catch(() => kept.delete(source));
     return entities;

@@ -17,12 +17,15 @@ export type ListFrame = {
   readonly state: StepState;
 };
 
+/** When a wait is over by the wall clock, and how long it was to take; a cursor of 0.1.0 has only the first. */
+export type Due = { readonly untilMs: number; readonly forMs?: number };
+
 export type StepState =
   /** The step has begun and awaits its first answer (a check, an evaluation). */
   | (Amended & Asked & { readonly kind: "ready" })
   | (Amended & { readonly kind: "call"; readonly attempt: number })
   /** Attempt 0: a correction put the step's first attempt off. */
-  | (Amended & { readonly kind: "backoff"; readonly attempt: number; readonly untilMs: number })
+  | (Amended & Due & { readonly kind: "backoff"; readonly attempt: number })
   | (Amended &
       Asked & {
         readonly kind: "approval";

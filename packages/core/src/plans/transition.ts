@@ -2,7 +2,7 @@ import type { Correction } from "../schema/correction.ts";
 import type { ErrorRecord } from "../schema/error.ts";
 import type { Json, JsonObject } from "../schema/json.ts";
 import type { ContextWrite } from "../ports/state-store.ts";
-import type { Amendment, ListPlace, StepState, Visit } from "./frames.ts";
+import type { Amendment, Due, ListPlace, StepState, Visit } from "./frames.ts";
 
 /** What the interpreter asks its driver to do. Every effect is answered by completions for its `ord`. */
 export type Effect =
@@ -15,7 +15,7 @@ export type Effect =
   /** Work out a condition, a collection's size or a message from the data. → evaluated | failed */
   | (At & { readonly kind: "evaluate" })
   /** → woke */
-  | (At & { readonly kind: "sleep"; readonly untilMs: number })
+  | (At & Due & { readonly kind: "sleep" })
   /** Merge what the branches or turns wrote into their parent's context. → joined */
   | (At & { readonly kind: "join" });
 
@@ -75,7 +75,8 @@ export type Decision =
       readonly toolId?: string;
       /** The same call once more: its idempotency key stays. */
       readonly sameKey?: true;
-      readonly untilMs?: number;
+      /** Not at once. */
+      readonly wait?: Due;
     }
   | { readonly action: "skip" }
   /** `output`: what came of a call whose outcome was unknown. */

@@ -107,7 +107,8 @@ export const ConversationRecord = z.object({
   pending: Pending.exactOptional(),
   work: Work.exactOptional(),
   awaitsEnergy: z.number().exactOptional(),
-  snooze: z.object({ until: z.string(), reason: z.string() }).exactOptional(),
+  /** `minutes`: how long it was to take; a record of 0.1.0 does not have it. */
+  snooze: z.object({ until: z.string(), reason: z.string(), minutes: z.number().exactOptional() }).exactOptional(),
   ended: z.object({ at: z.string(), reason: z.string() }).exactOptional(),
 });
 export type ConversationRecord = z.infer<typeof ConversationRecord>;

@@ -12,6 +12,7 @@ export function createHastyClock(): Clock {
   return {
     ...clock,
     now,
+    monotonic: () => clock.monotonic() + aheadMs,
     after: (ms, callback) => {
       if (ms > SKIPPED_MS) return clock.after(ms, callback);
       return clock.after(0, () => {

@@ -23,10 +23,10 @@ export async function keepListening(client: Client, { onAnyChanged, over }: List
     ...(prompts?.listChanged === true ? { promptsListChanged: true } : {}),
   };
   for (let drops = 0; ;) {
-    const sinceMs = Date.now();
+    const sinceMs = performance.now();
     const how = await subscription?.closed;
     if (how === "local" || over.aborted) return;
-    drops = Date.now() - sinceMs >= LIVED_MS ? 1 : drops + 1;
+    drops = performance.now() - sinceMs >= LIVED_MS ? 1 : drops + 1;
     const isOver = await sleep(backoffMs(drops, Math.random()), false, { signal: over, ref: false }).catch(() => true);
     if (isOver) return;
     subscription = await client.listen(wishes, { signal: over }).catch(() => undefined);

@@ -191,8 +191,8 @@ export function createServerConnection(deps: ServerConnectionDeps): McpConnectio
     know(await listTools(made.client, { signal, timeoutMs }));
     const has = made.client.getServerCapabilities() ?? {};
     offers = (["resources", "prompts"] as const).filter((offer) => has[offer] !== undefined);
-    const sinceMs = Date.now();
-    lastPingMs = sinceMs;
+    const sinceMs = performance.now();
+    lastPingMs = Date.now();
     become("ready");
     tried.resolve();
     refresh = () => void relist(current, signal);
@@ -212,7 +212,7 @@ export function createServerConnection(deps: ServerConnectionDeps): McpConnectio
       health.failed.then((why) => ({ reason: gone(why) })),
       current.lost.promise.then(({ loss, reason }) => ({ reason, lost: loss })),
     ]);
-    const upMs = Date.now() - sinceMs;
+    const upMs = performance.now() - sinceMs;
     health.stop();
     fell(current, "down");
     if ("lost" in end) void retire(current, signal);

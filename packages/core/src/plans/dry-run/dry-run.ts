@@ -165,9 +165,9 @@ async function walkThrough(parts: {
   const { engine, owner, sessionId, clock, enough, isUnsure } = parts;
   const waits: DryWait[] = [];
   const problems: DryProblem[] = [];
-  const deadlineMs = clock.now() + MAX_DRY_MS;
+  const deadlineMs = clock.monotonic() + MAX_DRY_MS;
   for (;;) {
-    const timeoutMs = Math.max(1, deadlineMs - clock.now());
+    const timeoutMs = Math.max(1, deadlineMs - clock.monotonic());
     const core = await engine.settled({ owner, sessionId, timeoutMs, signal: enough });
     const isCompleted = core.status === "completed";
     const stopped = isCompleted ? undefined : reasonToStop();
@@ -193,7 +193,7 @@ async function walkThrough(parts: {
     if (enough.aborted) return `More than ${String(MAX_DRY_CALLS)} calls; ${round}`;
     if (waits.length + problems.length >= MAX_DRY_WAITS)
       return `${String(MAX_DRY_WAITS)} questions and failed steps; ${round}`;
-    if (clock.now() >= deadlineMs) return `No end within ${String(MAX_DRY_MS / 1_000)} seconds; ${round}`;
+    if (clock.monotonic() >= deadlineMs) return `No end within ${String(MAX_DRY_MS / 1_000)} seconds; ${round}`;
     return undefined;
   }
 }

@@ -195,6 +195,6 @@ function decisionOf({ call }: Correction, nowMs: number): Decision {
     ...(call.arguments === undefined ? {} : { args: call.arguments }),
     ...(call.toolId === undefined ? {} : { toolId: call.toolId }),
     ...(call.sameKey === true ? { sameKey: true } : {}),
-    ...(call.delayMs === undefined ? {} : { untilMs: nowMs + call.delayMs }),
+    ...(call.delayMs === undefined ? {} : { wait: { untilMs: nowMs + call.delayMs, forMs: call.delayMs } }),
   };
 }

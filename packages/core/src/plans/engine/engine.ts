@@ -88,7 +88,7 @@ export function createEngine(given: EngineDeps & { readonly plans: PlanLookup })
     fork,
     settled: async ({ owner, sessionId, timeoutMs, signal }) => {
       if (timeoutMs === 0) return (await reader.record({ owner, sessionId })).core;
-      const deadlineMs = timeoutMs === undefined ? undefined : deps.clock.now() + timeoutMs;
+      const deadlineMs = timeoutMs === undefined ? undefined : deps.clock.monotonic() + timeoutMs;
       for (;;) {
         const change = settling.wait(sessionId, {
           ...(deadlineMs === undefined ? {} : { deadlineMs }),
@@ -96,7 +96,7 @@ export function createEngine(given: EngineDeps & { readonly plans: PlanLookup })
         });
         try {
           const { core } = await reader.record({ owner, sessionId });
-          const late = deadlineMs !== undefined && deps.clock.now() >= deadlineMs;
+          const late = deadlineMs !== undefined && deps.clock.monotonic() >= deadlineMs;
           if (isSettled(core) || isLeftAlone(core)) {
             if (deps.fsyncEveryStep === true) await deps.store.sync();
             return core;

@@ -28,14 +28,16 @@ export async function reusable(
     order: "newest",
     limit: REUSE_LOOK_BACK,
   });
-  const since = clock.now() - tool.freshForMs;
+  const nowMs = clock.now();
   for (const { toolId, argsHash, finishedAt, result } of rows) {
     if (toolId !== call.toolId || argsHash !== call.argsHash || finishedAt === undefined || result === undefined)
       continue;
     if (!("output" in result) || !succeeded(result.output)) continue;
     // One that was itself reused is as old as the call that was made.
     const made = result.reused ?? finishedAt;
-    if (Date.parse(made) < since) continue;
+    const ageMs = nowMs - Date.parse(made);
+    // One from the future was made before the clock was set back: its age is not known.
+    if (ageMs < 0 || ageMs > tool.freshForMs) continue;
     const spent = { toolId, idempotencyKey: at.idempotencyKey, durationMs: 0, energyUnits: 0 };
     return { outcome: outcomeWithRows(clock, { output: { value: result.output } }, spent), reusedFrom: made };
   }

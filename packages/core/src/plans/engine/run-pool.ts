@@ -16,7 +16,7 @@ import type { EngineDeps } from "./engine-deps.ts";
 import { openRunState } from "./open-run.ts";
 import { createRun, type Run } from "./run.ts";
 import type { RunState } from "./run-state.ts";
-import { nextWake } from "./waits.ts";
+import { type Dues, duesOf } from "./waits.ts";
 
 /** Runs that recovery brings back at once, oldest first. */
 export const RECOVERY_PARALLEL = 128;
@@ -66,7 +66,7 @@ export function createRunPool({ deps: given, record, onCommit }: RunPoolParts): 
   const deps = { ...given, stopping: stopping.signal };
   const runs = new Map<string, Run>();
   const opening = new Map<string, Promise<Run>>();
-  const wakes = new Map<string, () => void>();
+  const wakes = new Map<string, { readonly dues: Dues; readonly stop: () => void }>();
   const starting = new Set<string>();
   const plans = new Map<string, CompiledPlan>();
   const awaited = new WeakSet<Run>();
@@ -126,10 +126,12 @@ export function createRunPool({ deps: given, record, onCommit }: RunPoolParts): 
     const missing = unasked === true && knows !== undefined ? missingTool(ready, knows) : undefined;
     if (missing !== undefined) throw planError("tools_missing", `Its plan needs "${missing}", which is not here.`);
     const state = await openRunState(deps, found, ready);
-    wakes.get(session.sessionId)?.();
     if (draining && sinceBeforeDrain) throw engineStopping();
+    const asleep = wakes.get(session.sessionId);
+    asleep?.stop();
+    wakes.delete(session.sessionId);
     const run = adopt(state);
-    run.recover();
+    run.recover(asleep?.dues);
     if (look === true) run.look();
     return run;
   }
@@ -144,12 +146,13 @@ export function createRunPool({ deps: given, record, onCommit }: RunPoolParts): 
   }
 
   function release(run: Run): void {
-    if (run.idle()) putDown(run, nextWake(run.state.cursor));
+    if (run.idle()) putDown(run);
   }
 
-  function putDown(run: Run, wakeAtMs: number | undefined): void {
+  function putDown(run: Run): void {
+    const dues = new Map(run.dues());
     drop(run);
-    if (wakeAtMs !== undefined) wakeAt(run.state, wakeAtMs);
+    wakeWhenDue(run.state, dues);
   }
 
   function drop(run: Run): void {
@@ -158,17 +161,18 @@ export function createRunPool({ deps: given, record, onCommit }: RunPoolParts): 
   }
 
   /** Sleepers hold a timer, not a run. */
-  function wakeAt({ owner, sessionId }: SessionRef, atMs: number): void {
-    wakes.get(sessionId)?.();
-    if (draining) return;
-    const stop = deps.clock.after(Math.max(0, atMs - deps.clock.now()), () => {
-      wakes.delete(sessionId);
-      void takeUp({ owner, sessionId });
+  function wakeWhenDue({ owner, sessionId }: SessionRef, dues: Dues): void {
+    if (draining || dues.size === 0) return;
+    wakes.get(sessionId)?.stop();
+    const firstMs = Math.min(...[...dues.values()].map(({ atMs }) => atMs));
+    // Kept until the run is back: it must learn from here that the time is over.
+    const stop = deps.clock.after(Math.max(0, firstMs - deps.clock.monotonic()), () => {
+      void takeUp({ owner, sessionId }).finally(() => {
+        if (wakes.get(sessionId) === asleep) wakes.delete(sessionId);
+      });
     });
-    wakes.set(sessionId, () => {
-      stop();
-      wakes.delete(sessionId);
-    });
+    const asleep = { dues, stop };
+    wakes.set(sessionId, asleep);
   }
 
   async function recover(which: TakeUp = {}): Promise<{ readonly takenUp: number }> {
@@ -180,8 +184,7 @@ export function createRunPool({ deps: given, record, onCommit }: RunPoolParts): 
       const session = { owner, sessionId: core.sessionId };
       // A branch may sleep while its siblings wait for a person.
       if (core.status !== "running") {
-        const wake = nextWake(frames as unknown as Cursor);
-        if (wake !== undefined) wakeAt(session, wake);
+        wakeWhenDue(session, duesOf(frames as unknown as Cursor, deps.clock));
         if (!(await isAnswered(core))) continue;
       }
       takenUp++;
@@ -252,7 +255,8 @@ export function createRunPool({ deps: given, record, onCommit }: RunPoolParts): 
 
   function drain(): void {
     draining = true;
-    for (const stop of wakes.values()) stop();
+    for (const { stop } of wakes.values()) stop();
+    wakes.clear();
     for (const run of runs.values()) if (!awaited.has(run)) run.drain();
   }
 

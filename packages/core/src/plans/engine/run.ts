@@ -28,7 +28,7 @@ import { newDraft, note, type Draft } from "./draft.ts";
 import { createEffects, type EffectsParts } from "./effects.ts";
 import type { Arrival, RunState } from "./run-state.ts";
 import { trailEnd, trailOf } from "./trail.ts";
-import { nextWake } from "./waits.ts";
+import { dueAt, type Dues } from "./waits.ts";
 import { withdrawQuestions } from "./withdraw.ts";
 import { createWriter } from "./writer.ts";
 
@@ -52,8 +52,10 @@ export type Run = {
   readonly state: RunState;
   /** Writes the first commit of a new run, together with `opening`. Rejects, and changes nothing, when it cannot. */
   readonly start: (opening: Opening) => Promise<void>;
-  /** Takes up what the cursor owes. */
-  readonly recover: () => void;
+  /** Takes up what the cursor owes; sleepers that this process has known before wake when they were to. */
+  readonly recover: (known?: Dues) => void;
+  /** Its sleepers; none of a run that goes on no more. */
+  readonly dues: () => Dues;
   /** Looks whether people have answered what it asked; when there is nothing else to do, it is put down after that. */
   readonly look: () => void;
   /** Resolves once what the completion changed is safe; false when nobody waited for it. */
@@ -79,13 +81,14 @@ export type RunParts = {
   readonly deps: EffectsParts["deps"];
   readonly state: RunState;
   readonly onCommit: (core: SessionCore) => void;
-  /** Nothing is under way; something will be at `wakeAtMs`, if that is given. */
-  readonly onIdle: (run: Run, wakeAtMs: number | undefined) => void;
+  /** Nothing is under way until the first of its sleepers wakes. */
+  readonly onIdle: (run: Run) => void;
 };
 
 export function createRun({ deps, state, onCommit, onIdle }: RunParts): Run {
   const queue: (Arrival | { readonly cancel: true; readonly taken: NonNullable<Arrival["taken"]> })[] = [];
   const timers = new Map<string, () => void>();
+  const dues = new Map<string, { readonly untilMs: number; readonly atMs: number }>();
   const resting: (() => void)[] = [];
   const commitInOrder = createWriter(deps);
   const effects = createEffects({ deps, state, arrive: (arrival) => void queue.push(arrival), begun });
@@ -132,9 +135,11 @@ export function createRun({ deps, state, onCommit, onIdle }: RunParts): Run {
       }
       await onDisk;
     },
-    recover: () => {
+    dues: () => (draining || over ? NONE_DUE : dues),
+    recover: (known) => {
       for (const effect of owed(state.plan, state.cursor)) {
         if (effect.kind === "invoke") begun(() => effects.recover(effect));
+        else if (effect.kind === "sleep") sleep(effect, known);
         else if (effect.kind !== "look") beginEffect(effect);
       }
     },
@@ -202,7 +207,7 @@ export function createRun({ deps, state, onCommit, onIdle }: RunParts): Run {
     }
     if (over) for (const item of queue.splice(0)) item.taken?.(false);
     if (!run.idle()) return;
-    onIdle(run, over || draining ? undefined : nextWake(state.cursor));
+    onIdle(run);
     for (const tell of resting.splice(0)) tell();
   }
 
@@ -375,17 +380,24 @@ export function createRun({ deps, state, onCommit, onIdle }: RunParts): Run {
     else begun(() => effects.later(effect));
   }
 
-  function sleep(effect: Extract<Effect, { kind: "sleep" }>): void {
+  /** A wait that this process has begun before goes on where it was: setting the clock neither shortens nor lengthens it. */
+  function sleep(effect: Extract<Effect, { kind: "sleep" }>, known?: Dues): void {
+    const { ord, untilMs } = effect;
+    const before = known?.get(ord);
+    const atMs = before?.untilMs === untilMs ? before.atMs : dueAt(effect, deps.clock);
     const wake = (): void => {
-      timers.delete(effect.ord);
-      push({ completion: { kind: "woke", ord: effect.ord, atMs: deps.clock.now() } });
+      timers.delete(ord);
+      dues.delete(ord);
+      push({ completion: { kind: "woke", ord, atMs: deps.clock.now() } });
     };
-    timers.set(effect.ord, deps.clock.after(Math.max(0, effect.untilMs - deps.clock.now()), wake));
+    dues.set(ord, { untilMs, atMs });
+    timers.set(ord, deps.clock.after(Math.max(0, atMs - deps.clock.monotonic()), wake));
   }
 
   function stopTimers(): void {
     for (const stop of timers.values()) stop();
     timers.clear();
+    dues.clear();
   }
 
   /** Counts what is under way, so that a run with nothing under way can leave memory (E5). */
@@ -411,6 +423,8 @@ export function createRun({ deps, state, onCommit, onIdle }: RunParts): Run {
     deps.logger.error({ sessionId: state.sessionId, error }, "A run was put down; the next start takes it up.");
   }
 }
+
+const NONE_DUE: Dues = new Map();
 
 /** Of what one commit writes under the same name only the last would stay. */
 function newestOf(writes: readonly ContextWrite[]): readonly ContextWrite[] {

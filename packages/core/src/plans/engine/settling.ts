@@ -4,7 +4,7 @@ import { isSettled } from "../../schema/session.ts";
 
 export type Settling = {
   readonly tell: (core: SessionCore) => void;
-  /** Resolves when the session may have settled, at the deadline, or when the signal aborts. */
+  /** Resolves when the session may have settled, at the deadline (by the monotonic clock), or when the signal aborts. */
   readonly wait: (sessionId: string, until: { readonly deadlineMs?: number; readonly signal?: AbortSignal }) => Change;
   readonly wakeAll: () => void;
 };
@@ -29,7 +29,8 @@ export function createSettling(clock: Clock): Settling {
         resolve();
       };
       set.add(wake);
-      const stopTimer = deadlineMs === undefined ? undefined : clock.after(Math.max(0, deadlineMs - clock.now()), wake);
+      const stopTimer =
+        deadlineMs === undefined ? undefined : clock.after(Math.max(0, deadlineMs - clock.monotonic()), wake);
       signal?.addEventListener("abort", wake, { once: true });
       const stop = (): void => {
         stopTimer?.();

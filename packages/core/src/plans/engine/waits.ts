@@ -1,7 +1,8 @@
 import type { OpenWait, SessionError, SessionStatus } from "../../schema/session.ts";
 import type { HumanInTheLoopStep } from "../../schema/plan.ts";
 import { stepOf, type IndexedPlan } from "../interpreter.ts";
-import type { Cursor, ListFrame } from "../frames.ts";
+import type { Clock } from "../../ports/clock.ts";
+import type { Cursor, Due, ListFrame } from "../frames.ts";
 import { childPlace, rootPlace, visitOrd, visitPath, type ListPlace, type Visit } from "../frames.ts";
 import { partAt } from "../ord.ts";
 
@@ -85,15 +86,29 @@ export function shownError(waits: readonly PlacedWait[]): SessionError | undefin
   return undefined;
 }
 
-/** When the earliest sleeper wakes. */
-export function nextWake(cursor: Cursor): number | undefined {
-  let earliest: number | undefined;
-  const scan = (frame: ListFrame): void => {
-    if (frame.state.kind === "backoff") earliest = Math.min(earliest ?? frame.state.untilMs, frame.state.untilMs);
-    if (frame.state.kind === "spread") for (const kid of Object.values(frame.state.kids)) scan(kid);
+/** When each sleeper of a run wakes by this process's monotonic clock, by the position of its visit. */
+export type Dues = ReadonlyMap<string, { readonly untilMs: number; readonly atMs: number }>;
+
+/** Of a cursor that an earlier process wrote. */
+export function duesOf(cursor: Cursor, clock: Clock): Dues {
+  const found = new Map<string, { readonly untilMs: number; readonly atMs: number }>();
+  const scan = (frame: ListFrame, place: ListPlace): void => {
+    const { state } = frame;
+    const ord = visitOrd(place, frame.slot);
+    if (state.kind === "backoff") found.set(ord, { untilMs: state.untilMs, atMs: dueAt(state, clock) });
+    if (state.kind !== "spread") return;
+    for (const [index, kid] of Object.entries(state.kids)) scan(kid, childPlace(ord, Number(index)));
   };
-  scan(cursor.root);
-  return earliest;
+  scan(cursor.root, rootPlace(cursor.run));
+  return found;
+}
+
+/**
+ * When a stored wait is over by the monotonic clock. The wall clock may have been set since it was stored: it never takes
+ * longer than it was declared to take.
+ */
+export function dueAt({ untilMs, forMs = Number.POSITIVE_INFINITY }: Due, clock: Clock): number {
+  return clock.monotonic() + Math.min(Math.max(0, untilMs - clock.now()), forMs);
 }
 
 function waitOf(plan: IndexedPlan, frame: ListFrame, path: string, supervised: boolean): OpenWait | undefined {

@@ -86,8 +86,8 @@ function again(visit: Visit, code: string, decision: Extract<Decision, { action:
     ...(decision.sameKey === true ? { keyOrd: before?.keyOrd ?? visit.ord } : {}),
   };
   const changes = Object.keys(amendment).length === 0 ? {} : { amendment };
-  if (decision.untilMs === undefined) return { kind: "ready", ...changes };
-  return { kind: "backoff", attempt: 0, untilMs: decision.untilMs, ...changes };
+  if (decision.wait === undefined) return { kind: "ready", ...changes };
+  return { kind: "backoff", attempt: 0, ...decision.wait, ...changes };
 }
 
 /** A step whose whole work is one evaluation of data. */

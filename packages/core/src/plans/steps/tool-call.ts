@@ -3,7 +3,7 @@ import type { ErrorRecord } from "../../schema/error.ts";
 import type { JsonObject } from "../../schema/json.ts";
 import type { ToolCallStep } from "../../schema/plan.ts";
 import { MAX_QUESTIONS, Question } from "../../schema/question.ts";
-import type { Visit } from "../frames.ts";
+import type { Due, Visit } from "../frames.ts";
 import { refusalOf } from "../refusal.ts";
 import type { Completion, Effect, Move, Out, StepKind } from "../transition.ts";
 import { amended, at, failMove, noList, settleFailure } from "./simple-step.ts";
@@ -27,7 +27,7 @@ export function toolCall(step: ToolCallStep): StepKind {
   return {
     begin: (visit, out) => {
       const { state } = visit.frame;
-      out.effects.push(state.kind === "backoff" ? sleepEffect(visit, state.untilMs) : checkEffect(visit));
+      out.effects.push(state.kind === "backoff" ? sleepEffect(visit, state) : checkEffect(visit));
       return { to: "state", state };
     },
     complete: (visit, completion, out) => complete(step, visit, completion, out),
@@ -80,8 +80,8 @@ function checkEffect(visit: Visit): Effect {
   return { kind: "check", ...at(visit), ...amended(visit), ...askedAbout(visit) };
 }
 
-function sleepEffect(visit: Visit, untilMs: number): Effect {
-  return { kind: "sleep", ...at(visit), untilMs };
+function sleepEffect(visit: Visit, { untilMs, forMs }: Due): Effect {
+  return { kind: "sleep", ...at(visit), untilMs, ...(forMs === undefined ? {} : { forMs }) };
 }
 
 function check(visit: Visit, out: Out): Move {
@@ -160,9 +160,10 @@ export function resultWrites(step: ToolCallStep, scope: string, ord: string): Co
 function retryOrFail(step: ToolCallStep, visit: Visit, attempt: number, completion: CallFailed, out: Out): Move {
   const { error, atMs } = completion;
   if (!error.retryable || attempt >= (step.retry?.maxAttempts ?? 1)) return failFor(step, visit, completion);
-  const untilMs = atMs + backoffMs(step.retry?.backoffMs ?? 0, attempt);
-  out.effects.push(sleepEffect(visit, untilMs));
-  return { to: "state", state: { kind: "backoff", attempt, untilMs, ...amended(visit) } };
+  const forMs = backoffMs(step.retry?.backoffMs ?? 0, attempt);
+  const due = { untilMs: atMs + forMs, forMs };
+  out.effects.push(sleepEffect(visit, due));
+  return { to: "state", state: { kind: "backoff", attempt, ...due, ...amended(visit) } };
 }
 
 /** What the plan says of a call that has failed for good. */
@@ -204,7 +205,7 @@ function owed(visit: Visit): Effect | undefined {
     case "call":
       return { kind: "invoke", ...at(visit), attempt: state.attempt, ...amended(visit) };
     case "backoff":
-      return sleepEffect(visit, state.untilMs);
+      return sleepEffect(visit, state);
     case "approval":
       return { kind: "look", ...at(visit), approvalId: state.approvalId };
     case "human":

@@ -176,7 +176,7 @@ export async function openSubAgent(deps: SubAgentDeps): Promise<OwnedSubAgent> {
     const ranked = PRIORITIES.flatMap((priority) => waiting.filter(({ request }) => request.priority === priority));
     const chosen = waiting.find(({ prepared }) => prepared !== undefined) ?? ranked[0];
     if (chosen === undefined) return;
-    const meter = createMeter(chosen.request.type, () => clock.now(), chosen.status.energyConsumed);
+    const meter = createMeter(chosen.request.type, () => clock.monotonic(), chosen.status.energyConsumed);
     const mine: Active = { kept: chosen, meter, ended: new AbortController(), done: Promise.resolve() };
     active = mine;
     mine.done = carryOut(mine).finally(() => {
