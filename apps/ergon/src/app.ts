@@ -39,6 +39,12 @@ export type App = {
   /** The data folder at work: ours, or through the process that owns it. Entered once; `leave` lets it be entered anew. */
   readonly enter: (entrance: Entrance) => Promise<Workplace>;
   readonly leave: () => Promise<void>;
+  /** Throws `folder_untrusted` unless the data folder may be used; looks only. */
+  readonly checkFolder: () => void;
+  /** Makes the data folder when it is absent, for work beside its owner. */
+  readonly prepareFolder: () => Promise<void>;
+  /** What the data folder's server is entered with; undefined when none was made yet. */
+  readonly firstToken: () => Promise<string | undefined>;
   /** Looks at the data folder without changing anything in it. */
   readonly inspectData: () => Promise<FolderInspection & { readonly folder: string }>;
   /** Which database the talent actions work on; looks without opening it. */

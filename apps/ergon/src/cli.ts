@@ -1,6 +1,7 @@
 // The command line's entry: process, signals, streams and the exit code. What a command does is in commands/.
 import { Console } from "node:console";
 import { setImmediate } from "node:timers/promises";
+import type { ErgonError } from "@ergon/core";
 import manifest from "../package.json" with { type: "json" };
 import type { CommandContext } from "./command-context.ts";
 import { EXIT, type ExitCode, exitCodeOf } from "./exit-codes.ts";
@@ -49,14 +50,22 @@ function context(flags: GlobalFlags): CommandContext {
   const wire: CommandContext["compose"] = async (options) => {
     const [{ compose }, { checkSettings }] = await Promise.all([import("./compose.ts"), import("./check-settings.ts")]);
     const note = (line: string): void => terminal.note(line);
-    const app = compose({ flags, home: import.meta.dirname, version, stopping: signal, note });
-    if (options?.badSettings !== "allowed") checkSettings(app.settings, terminal);
+    const app = compose({ flags, home: import.meta.dirname, version, stopping: signal, note, fatal });
+    if (options?.badSettings === "allowed") return app;
+    app.checkFolder();
+    checkSettings(app.settings, terminal);
     return app;
   };
   const ends = (): void => {
     endsByStopping = true;
   };
   return { version, terminal, stdout, signal, compose: wire, endsByStopping: ends };
+}
+
+/** Not in order: nothing may be said to be done any more. */
+function fatal(error: ErgonError): void {
+  printError(terminal, error);
+  void terminal.flush().then(() => process.exit(exitCodeOf(error.code)));
 }
 
 async function fail(thrown: unknown): Promise<ExitCode> {

@@ -17,12 +17,18 @@ import {
   createPinoLogger,
   createSupabase,
   FIRST_PRINCIPAL,
+  homeOf,
   inspectSupabase,
   ownPaths,
+  judgeFolder,
+  prepareFolder,
   processEnvironment,
+  readFolderId,
+  readKeptToken,
   readSettings,
   type SettingValues,
   type SharedModules,
+  stateFolder,
 } from "@ergon/node";
 import type { App } from "./app.ts";
 import { createAsking } from "./asking.ts";
@@ -40,13 +46,20 @@ export type ComposeOptions = {
   /** The folder of the entry point that runs: sources, or what was built from them. */
   readonly home: string;
   readonly version: string;
-} & Pick<WorkplaceParts, "stopping" | "note">;
+} & Pick<WorkplaceParts, "stopping" | "note" | "fatal">;
 
-export function compose({ flags, home, version, stopping, note }: ComposeOptions): App {
+export function compose({ flags, home, version, stopping, note, fatal }: ComposeOptions): App {
   const { data, capabilities: folders, mcpConfig } = flags;
   const environment = processEnvironment();
   const settings = readSettings({ flags: { data, capabilities: folders, mcpConfig }, ...environment });
   const { values } = settings;
+  const userState = stateFolder(environment.env);
+  const place = {
+    path: values.data,
+    isNamed: isNamed(settings, "data"),
+    stateFolder: userState,
+    sharedToken: values.token,
+  };
   const clock = createSystemClock();
   const ids = createIds({ clock });
   const logger = createPinoLogger({ level: values.log, write: writeLog });
@@ -121,7 +134,7 @@ export function compose({ flags, home, version, stopping, note }: ComposeOptions
       if (checked.kind !== "denied") return;
       const ownerMayKnow =
         checked.error.code === "tool_not_found" &&
-        (existsSync(servers.path) || (await inspectData(values.data)).state === "owned");
+        (existsSync(servers.path) || (await inspectData(place)).state === "owned");
       if (!ownerMayKnow) throw thrownFrom(checked.error);
     },
     knowTools: async (plan) => {
@@ -142,7 +155,7 @@ export function compose({ flags, home, version, stopping, note }: ComposeOptions
       ]);
       await capabilities();
       const memoryState = () => createMemoryStateStore({ logger });
-      const open = () => openData({ values, logger, foldModule: foldModuleIn(home), memoryState, supabase });
+      const open = () => openData({ values, place, logger, foldModule: foldModuleIn(home), memoryState, supabase });
       const books = await plans();
       const hub = {
         config: servers,
@@ -165,6 +178,7 @@ export function compose({ flags, home, version, stopping, note }: ComposeOptions
           logger,
           stopping,
           note,
+          fatal,
           open,
           hub,
           asking,
@@ -177,7 +191,14 @@ export function compose({ flags, home, version, stopping, note }: ComposeOptions
     leave,
     inspectData: async () => {
       const { inspectData } = await import("./inspect-data.ts");
-      return inspectData(values.data);
+      return inspectData(place);
+    },
+    checkFolder: () => void judgeFolder(place),
+    prepareFolder: () => prepareFolder(place),
+    firstToken: async () => {
+      judgeFolder(place);
+      const id = readFolderId(values.data);
+      return values.token ?? (id === undefined ? undefined : readKeptToken(homeOf(userState, id)));
     },
     inspectDatabase: () => inspectSupabase(values.data, hostedSupabase(values).hosted?.url),
     sandboxProfiles: async () => {
@@ -187,8 +208,8 @@ export function compose({ flags, home, version, stopping, note }: ComposeOptions
       return (elsewhere ? createRemoteSandbox({ url, token }) : await localSandbox()).profiles();
     },
     searchServers: async (words, limit, signal) => {
-      const { createRegistryClient, makeFolder, openRegistryCache } = await import("@ergon/node");
-      makeFolder(values.data);
+      const { createRegistryClient, openRegistryCache } = await import("@ergon/node");
+      await prepareFolder(place);
       const client = createRegistryClient(values.mcpRegistry);
       const cache = openRegistryCache({ path: join(values.data, "registry.db"), client, now: () => clock.now() });
       try {
@@ -222,8 +243,10 @@ export function compose({ flags, home, version, stopping, note }: ComposeOptions
   return { ...app, enter };
 
   async function localSandbox(): Promise<Sandbox> {
-    const { createLocalSandbox } = await import("@ergon/node");
-    return createLocalSandbox({ bundle: bundleIn(home), cacheFolder: join(values.data, "sandbox"), clock });
+    const { createLocalSandbox, firstWritable } = await import("@ergon/node");
+    // What it keeps is loaded as it is: it may not come with a data folder.
+    const cacheFolder = firstWritable([join(userState, "sandbox"), join(values.data, "sandbox")]);
+    return createLocalSandbox({ bundle: bundleIn(home), cacheFolder, clock });
   }
 
   /** A folder that is being entered is left, too: else the process would end with the folder in use. */

@@ -81,6 +81,7 @@ function parts(open: () => OpenedData | undefined): WorkplaceParts {
     stopping: new AbortController().signal,
     note: () => undefined,
     closing: new AbortController().signal,
+    fatal: () => undefined,
     hub: {
       config: { path: values.mcpConfig, isNamed: false },
       environment: {},

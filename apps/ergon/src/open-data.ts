@@ -8,11 +8,15 @@ import {
   createMemoryApprovalStore,
   createMemoryConversationStore,
   createMemoryLoopStore,
+  type ErgonError,
   type Logger,
   type LoopStore,
 } from "@ergon/core";
 import {
   claimFolder,
+  type ClaimOptions,
+  type FolderHome,
+  type FolderOwner,
   type KeptVectors,
   openConversationMemory,
   openFileBlobStore,
@@ -37,6 +41,7 @@ type OpenedState = ReturnType<typeof openSqliteStateStore>;
 
 export type DataOptions = {
   readonly values: SettingValues;
+  readonly place: ClaimOptions;
   readonly logger: Logger;
   /** What folds on a thread of its own. */
   readonly foldModule: string;
@@ -57,8 +62,13 @@ export type OpenedData =
       readonly memory: ConversationMemory;
       readonly vectors: KeptVectors;
       readonly conversations: ConversationStore;
-      /** Tells others where this process listens, and what they come in with. */
-      readonly announce: (url: string, token: string) => Promise<void>;
+      readonly home: FolderHome;
+      /** What other processes of this user come in with. */
+      readonly localToken: string;
+      /** Aborts with the reason when this process may no longer say of anything that it is done. */
+      readonly lost: AbortSignal;
+      /** Tells others where this process listens. */
+      readonly announce: (url: string) => Promise<void>;
       /** Sends nobody here any more: whoever comes now waits until the folder is free. */
       readonly retire: () => Promise<void>;
       readonly close: () => Promise<void>;
@@ -68,18 +78,20 @@ export type OpenedData =
 /** Becomes the owner of the data folder and opens what is kept there, unless another process owns it. */
 export async function openData({
   values,
+  place,
   logger,
   foldModule,
   memoryState,
   ...parts
 }: DataOptions): Promise<OpenedData> {
   const { data } = values;
-  const claim = await claimFolder(data);
+  const claim = await claimFolder(place);
   if (claim.kind === "owned") return { kind: "owned", owner: claim };
+  const { lost, guard, stop } = guardOwnership(claim);
   try {
     const blobs = openFileBlobStore({ folder: join(data, "blobs") });
     const path = join(data, DATABASE_NAME);
-    const state = values.store === "memory:" ? memoryState() : openSqliteStateStore({ path, foldModule, logger });
+    const state = values.store === "memory:" ? memoryState() : openSqliteStateStore({ path, foldModule, logger, ...guard });
     const loops = openLoops(values);
     const approvals = openApprovals(values);
     const supabase = parts.supabase();
@@ -88,7 +100,10 @@ export async function openData({
     const vectors = openKeptVectors({ path: join(data, VECTORS_NAME), logger });
     const conversations = openConversations(values);
     const close = async () =>
-      closeAll([supabase, memory, vectors, approvals, conversations, loops, state, blobs], claim.release);
+      closeAll([supabase, memory, vectors, approvals, conversations, loops, state, blobs], async () => {
+        stop();
+        await claim.release();
+      });
     return {
       kind: "opened",
       state,
@@ -99,14 +114,35 @@ export async function openData({
       memory,
       vectors,
       conversations,
+      home: claim.home,
+      localToken: claim.localToken,
+      lost,
       announce: claim.setUrl,
       retire: () => claim.setUrl(undefined),
       close,
     };
   } catch (thrown) {
+    stop();
     await claim.release();
     throw thrown;
   }
+}
+
+/** A process that is idle notices within this time that it lost its folder; one that writes notices at once. */
+const CONFIRM_MS = 1_000;
+
+function guardOwnership({ confirm }: Pick<FolderOwner, "confirm">) {
+  const losing = new AbortController();
+  const confirming = setInterval(() => {
+    try {
+      confirm();
+    } catch (thrown) {
+      losing.abort(thrown);
+    }
+  }, CONFIRM_MS);
+  confirming.unref();
+  const guard = { confirmOwner: confirm, onFatal: (error: ErgonError) => losing.abort(error) };
+  return { lost: losing.signal, guard, stop: () => clearInterval(confirming) };
 }
 
 function openLoops({ data, loopStore, loopHistory: keepPerOwner }: SettingValues): LoopStore {

@@ -25,7 +25,7 @@ export function openSandbox({ values, entry, clock, logger }: OpenSandboxOptions
 
 /** What a process needs to start at all. Keys and settings of ours stay here. */
 function passedOn(): Record<string, string> {
-  const names = ["PATH", "HOME", "TMPDIR", "TEMP", "TMP", "SystemRoot", "LANG"];
+  const names = ["PATH", "HOME", "XDG_STATE_HOME", "TMPDIR", "TEMP", "TMP", "SystemRoot", "LANG"];
   return Object.fromEntries(
     names.flatMap((name) => {
       const value = process.env[name];

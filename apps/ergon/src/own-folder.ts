@@ -5,10 +5,12 @@ import {
   createModelRepairer,
   createSupervisor,
   type EmbeddedEngine,
+  type ErgonError,
   type Logger,
   type NewEvent,
   syncEnds,
   toErgonError,
+  usageError,
 } from "@ergon/core";
 import { FIRST_PRINCIPAL, newSecret, openTokenBook, readFirstToken } from "@ergon/node";
 import { callDirectly } from "./direct-call.ts";
@@ -138,8 +140,13 @@ export async function own(parts: WorkplaceParts, data: OwnedData, entrance: Entr
   };
   try {
     const ready = { now: !entrance.recover };
-    const localToken = newSecret();
-    const firstToken = entrance.listen?.firstToken ?? (await readFirstToken(values.data));
+    whenLost(data.lost, (error) => {
+      ready.now = false;
+      logger.error({ error: error.toJSON() }, "The data folder is no longer this process's: it ends at once.");
+      parts.fatal(error);
+    });
+    const { localToken } = data;
+    const firstToken = entrance.listen?.firstToken ?? (await firstTokenOf(data, parts, entrance));
     const tokens = await openTokenBook({ dataFolder: values.data, firstToken, localToken, clock });
     const shelf = shelves({ ...parts, gate, everything: hub.everything }, { engine, approvals }, data);
     const callFor = shelf.tools.call;
@@ -182,7 +189,7 @@ export async function own(parts: WorkplaceParts, data: OwnedData, entrance: Entr
     };
     server = entrance.listen === undefined ? createLateServer(answering, { logger }) : await answering();
     const url = await server.listen(entrance.listen?.host ?? "127.0.0.1", entrance.listen?.port ?? 0);
-    await data.announce(reachableHere(url), localToken);
+    await data.announce(reachableHere(url));
     supervisor.start({ catchUp: entrance.recover });
     approvals.start(engine.settleApproval);
     if (entrance.recover) {
@@ -224,6 +231,24 @@ export async function own(parts: WorkplaceParts, data: OwnedData, entrance: Entr
     await close();
     throw thrown;
   }
+}
+
+/** Kept in the state folder. Where there is none, a server must be given one, and other commands go without. */
+async function firstTokenOf(
+  { home }: OwnedData,
+  { values, note }: WorkplaceParts,
+  { listen }: Entrance,
+): Promise<string> {
+  if (home.notice !== undefined) note(home.notice);
+  if (home.folder !== undefined) return readFirstToken(home.folder, values.data);
+  if (listen !== undefined) throw usageError("usage", "Set ERGON_TOKEN: there is no state folder to keep a token in.");
+  return newSecret();
+}
+
+function whenLost(lost: AbortSignal, act: (error: ErgonError) => void): void {
+  const tell = (): void => act(toErgonError(lost.reason, "ownership_lost"));
+  if (lost.aborted) tell();
+  else lost.addEventListener("abort", tell, { once: true });
 }
 
 function hubParts(

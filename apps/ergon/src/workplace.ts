@@ -2,6 +2,7 @@ import type {
   Clock,
   Conversations,
   Engine,
+  ErgonError,
   Ids,
   Json,
   JsonObject,
@@ -81,6 +82,8 @@ export type WorkplaceParts = {
     /** As the environment says; where it does not, the configuration does. */
     readonly autoDiscovery?: boolean;
   };
+  /** Ends the process: it must not answer any more. */
+  readonly fatal: (error: ErgonError) => void;
   /** Takes the folder; says who has it when another does. */
   readonly open: () => Promise<OpenedData>;
   /** Aborts when the program leaves the folder for good: it waits for no owner any more. */

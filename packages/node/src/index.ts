@@ -20,6 +20,7 @@ export { createPinoLogger, type LogLevel, type PinoLoggerOptions } from "./log/p
 export { nodeHttp } from "./node-http.ts";
 export {
   claimFolder,
+  type ClaimOptions,
   type FolderClaim,
   folderOwned,
   type FolderOwner,
@@ -33,7 +34,12 @@ export { chooseCheaperModels, chooseModel, type ModelChoice, type ModelService }
 export { type KeptVectors, openKeptVectors } from "./embed/kept-embedder.ts";
 export { openConversationMemory, type SqliteConversationMemory } from "./sqlite/conversation-memory.ts";
 export { type FolderInspection, inspectFolder } from "./ownership/inspect-folder.ts";
-export { makeFolder } from "./ownership/make-folder.ts";
+export { firstWritable } from "./ownership/make-folder.ts";
+export { stateFolder } from "./ownership/state-folder.ts";
+export { describeFolder, type FolderDescription, prepareFolder, trustFolder } from "./ownership/prepare-folder.ts";
+export { homeOf, readFolderId } from "./ownership/known-folders.ts";
+export type { FolderHome } from "./ownership/settle-folder.ts";
+export { type FolderPlace, judgeFolder } from "./ownership/trust-folder.ts";
 export { openSqliteConversationStore } from "./sqlite/conversation-store.ts";
 export { openSqliteLoopStore, type SqliteLoopOptions } from "./sqlite/loop-store.ts";
 export { createLocalSandbox, type LocalSandboxOptions } from "./sandbox/local-sandbox.ts";
@@ -53,7 +59,7 @@ export { embedRows } from "./supabase/embed-rows.ts";
 export { type EmbeddedDatabase, openEmbeddedDatabase } from "./supabase/embedded-database.ts";
 export { inspectSupabase, type SupabaseInspection } from "./supabase/inspect-supabase.ts";
 export { createSupabase, type Supabase } from "./supabase/supabase.ts";
-export { readFirstToken } from "./tokens/first-token.ts";
+export { readFirstToken, readKeptToken, readTokenFile } from "./tokens/first-token.ts";
 export { FIRST_PRINCIPAL, type Principal, TokenScope } from "./tokens/principal.ts";
 export { newSecret } from "./tokens/secret.ts";
 export {

@@ -20,6 +20,7 @@ export async function loginServer(context: CommandContext, id: string): Promise<
   const { terminal, signal } = context;
   const app = await context.compose();
   const server = await serverOf(app, id);
+  await app.prepareFolder();
   const wasAsked = await logIn({
     server,
     logins: openFileLoginStore(app.settings.values.data),

@@ -11,6 +11,8 @@ export type StoreErrorCode =
   | "store_closed"
   | "folder_owned"
   | "folder_absent"
+  | "folder_untrusted"
+  | "ownership_lost"
   | "owner_gone"
   | "blob_not_found"
   | "blob_corrupt"

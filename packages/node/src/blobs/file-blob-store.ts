@@ -1,7 +1,9 @@
-import { readFile, stat } from "node:fs/promises";
+import { constants } from "node:fs";
+import { lstat, open } from "node:fs/promises";
 import { join } from "node:path";
 import { type BlobStore, checkBlob, MAX_BLOB_BYTES, missingBlob, storeError } from "@ergon/core";
 import { makeFolder } from "../ownership/make-folder.ts";
+import { checkOwnFolder } from "../ownership/own-file.ts";
 import { contentHash } from "./content-hash.ts";
 import { errnoOf, fromFileSystem } from "./file-errors.ts";
 import { createWholeWrites, removeLeftovers } from "./write-whole.ts";
@@ -18,6 +20,7 @@ export function openFileBlobStore({ folder, maxBytes = MAX_BLOB_BYTES }: FileBlo
   let closed = false;
   try {
     makeFolder(scratch);
+    for (const own of [folder, scratch]) checkOwnFolder(own);
     removeLeftovers(scratch);
   } catch (thrown) {
     throw fromFileSystem(thrown, `opening the blob folder ${folder}`);
@@ -25,7 +28,7 @@ export function openFileBlobStore({ folder, maxBytes = MAX_BLOB_BYTES }: FileBlo
 
   const placeOf = (id: string): string => join(folder, id.slice(0, 2), id.slice(2));
 
-  async function open<T>(doing: string, act: () => Promise<T>): Promise<T> {
+  async function during<T>(doing: string, act: () => Promise<T>): Promise<T> {
     if (closed) throw storeError("store_closed", "The blob store is closed.");
     try {
       return await act();
@@ -36,7 +39,7 @@ export function openFileBlobStore({ folder, maxBytes = MAX_BLOB_BYTES }: FileBlo
 
   return {
     put: (given, mediaType) =>
-      open("writing a blob", async () => {
+      during("writing a blob", async () => {
         checkBlob(given, mediaType, maxBytes);
         // The caller may change its bytes while this one waits.
         const bytes = given.slice();
@@ -46,7 +49,7 @@ export function openFileBlobStore({ folder, maxBytes = MAX_BLOB_BYTES }: FileBlo
         return { $blob: id, bytes: bytes.byteLength, mediaType };
       }),
     get: (id) =>
-      open("reading a blob", async () => {
+      during("reading a blob", async () => {
         const bytes = ID.test(id) ? await contentOf(placeOf(id)) : undefined;
         if (bytes === undefined) throw missingBlob(id);
         if ((await contentHash(bytes)) === id) return bytes;
@@ -56,7 +59,7 @@ export function openFileBlobStore({ folder, maxBytes = MAX_BLOB_BYTES }: FileBlo
           { details: { id } },
         );
       }),
-    has: (id) => open("looking for a blob", async () => ID.test(id) && (await sizeOf(placeOf(id))) !== undefined),
+    has: (id) => during("looking for a blob", async () => ID.test(id) && (await sizeOf(placeOf(id))) !== undefined),
     close: async () => {
       closed = true;
     },
@@ -64,14 +67,22 @@ export function openFileBlobStore({ folder, maxBytes = MAX_BLOB_BYTES }: FileBlo
 }
 
 const ID = /^[0-9a-f]{64}$/;
+/** Neither through a link nor from a pipe; Windows has neither flag. */
+const READ = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
 
 async function contentOf(path: string): Promise<Uint8Array<ArrayBuffer> | undefined> {
-  const read = await readFile(path).catch(absent);
-  return read === undefined ? undefined : new Uint8Array(read);
+  const read = await open(path, READ).catch(absent);
+  if (read === undefined) return undefined;
+  try {
+    if (!(await read.stat()).isFile()) return undefined;
+    return new Uint8Array(await read.readFile());
+  } finally {
+    await read.close();
+  }
 }
 
 async function sizeOf(path: string): Promise<number | undefined> {
-  const found = await stat(path).catch(absent);
+  const found = await lstat(path).catch(absent);
   return found?.isFile() === true ? found.size : undefined;
 }
 

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { readdirSync, rmSync, statSync } from "node:fs";
 import { mkdir, open, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { checkOwnFolder } from "../ownership/own-file.ts";
 import { errnoOf } from "./file-errors.ts";
 
 /** What a process that died left behind is removed once it is this old: nobody writes a blob for that long. */
@@ -20,6 +21,7 @@ export function createWholeWrites(scratch: string): WholeWrites {
     if (shards.has(directory)) return;
     await mkdir(directory, { mode: 0o700 }).catch((thrown: unknown) => {
       if (errnoOf(thrown) !== "EEXIST") throw thrown;
+      checkOwnFolder(directory);
     });
     await syncFolder(dirname(directory));
     shards.add(directory);

@@ -1,5 +1,5 @@
-import { existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { readOwnFile } from "../ownership/own-file.ts";
 import { parseJsonDocument } from "./json-document.ts";
 
 export const MAX_CONFIG_BYTES = 1024 * 1024;
@@ -13,17 +13,15 @@ export type ConfigFile =
 /** Reads `DATA/config.json`. Whether the folder is trusted enough to be asked is the caller's decision. */
 export function readConfigFile(dataFolder: string): ConfigFile {
   const file = join(dataFolder, CONFIG_FILE);
-  if (!existsSync(file)) return { state: "absent" };
   const broken = (reason: string): ConfigFile => ({ state: "broken", file, reason });
-  let source: string;
+  let source: Buffer | undefined;
   try {
-    const bytes = statSync(file).size;
-    if (bytes > MAX_CONFIG_BYTES) return broken(`it has ${bytes} bytes, more than ${MAX_CONFIG_BYTES}`);
-    source = readFileSync(file, "utf8");
+    source = readOwnFile(file, MAX_CONFIG_BYTES);
   } catch (error) {
-    return broken(error instanceof Error ? error.message : String(error));
+    return broken(error instanceof Error ? error.message.replace(/\.$/, "") : String(error));
   }
-  const document = parseJsonDocument(source);
+  if (source === undefined) return { state: "absent" };
+  const document = parseJsonDocument(source.toString("utf8"));
   if (!document.ok) return broken(`it is not JSON: ${document.message}`);
   const { value } = document;
   if (typeof value !== "object" || value === null || Array.isArray(value))

@@ -1,7 +1,8 @@
-import { createHash } from "node:crypto";
-import { readFileSync, renameSync, writeFileSync } from "node:fs";
+import { createHash, randomUUID } from "node:crypto";
+import { renameSync, writeFileSync } from "node:fs";
 import type { MCPServerConfig } from "@ergon/core";
 import { z } from "zod";
+import { readOwnFile } from "../ownership/own-file.ts";
 
 export type ServerEra = z.infer<typeof Era>;
 
@@ -13,6 +14,7 @@ export type KnownEras = {
 
 export const MAX_KNOWN_ERAS = 500;
 /** Servers are brought up to date; after this long one is asked again. */
+const MAX_BOOK_BYTES = 1024 * 1024;
 const KNOWN_MS = 7 * 86_400_000;
 
 /** `legacy` servers begin with `initialize`; the others say at each request what is spoken. */
@@ -35,8 +37,8 @@ export function openKnownEras(path: string, now: () => number = Date.now): Known
       const newest = Object.entries({ ...read(), [key]: { era, atMs: now() } }).sort(([, a], [, b]) => b.atMs - a.atMs);
       book = Object.fromEntries(newest.slice(0, MAX_KNOWN_ERAS));
       try {
-        const temporary = `${path}.${String(process.pid)}.tmp`;
-        writeFileSync(temporary, JSON.stringify(book), { mode: 0o600 });
+        const temporary = `${path}.${randomUUID()}`;
+        writeFileSync(temporary, JSON.stringify(book), { mode: 0o600, flag: "wx" });
         renameSync(temporary, path);
       } catch {
         // It is known until the process ends, and found out again by the next one.
@@ -48,7 +50,7 @@ export function openKnownEras(path: string, now: () => number = Date.now): Known
 
 function readBook(path: string): z.infer<typeof Book> {
   try {
-    return Book.parse(JSON.parse(readFileSync(path, "utf8")));
+    return Book.parse(JSON.parse(readOwnFile(path, MAX_BOOK_BYTES)?.toString("utf8") ?? "{}"));
   } catch {
     return {};
   }

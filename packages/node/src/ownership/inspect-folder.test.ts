@@ -41,7 +41,9 @@ it("does not know the version that only a killed process's log holds, and finds 
 it("names the owner while it lives, and not a moment longer", async () => {
   const script = `
     import { claimFolder } from "./claim-folder.ts";
-    const claim = await claimFolder(${JSON.stringify(folder)}, { url: "http://127.0.0.1:1" });
+    const claim = await claimFolder({
+      path: ${JSON.stringify(folder)}, stateFolder: ${JSON.stringify(join(folder, "state"))}, isNamed: true });
+    await claim.setUrl("http://127.0.0.1:1");
     console.log(claim.kind);
     setInterval(() => {}, 1000);`;
   const child = spawn(process.execPath, ["--input-type=module", "-e", script], { cwd: import.meta.dirname });

@@ -4,6 +4,7 @@ import { DatabaseSync } from "node:sqlite";
 import { toErgonError } from "@ergon/core";
 import { APPLICATION_ID, SCHEMA_VERSION } from "../sqlite/open-database.ts";
 import { fromSqlite } from "../sqlite/sqlite-errors.ts";
+import { isHeld } from "./hold-folder.ts";
 import { isAlive, readServerFile } from "./server-file.ts";
 
 export type FolderInspection = {
@@ -18,10 +19,10 @@ export type FolderInspection = {
 export async function inspectFolder(dataDir: string, databaseName: string): Promise<FolderInspection> {
   if (!existsSync(dataDir)) return { state: "absent" };
   try {
-    if (isLocked(join(dataDir, "owner.db"))) {
+    if ((await isHeld(dataDir)) || isLocked(join(dataDir, "owner.db"))) {
       const named = await readServerFile(join(dataDir, "server.json"));
       if (named === undefined || !isAlive(named.pid)) return { state: "owned" };
-      const { token: _secret, ...owner } = named;
+      const { nonce: _own, ...owner } = named;
       return { state: "owned", owner };
     }
     return { state: "free", ...inspectDatabase(join(dataDir, databaseName)) };

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, statSync } from "node:fs";
+import { accessSync, constants, existsSync, mkdirSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { errnoOf, fromFileSystem } from "../blobs/file-errors.ts";
 
@@ -14,6 +14,20 @@ export function makeFolder(path: string): void {
   } catch (thrown) {
     throw fromFileSystem(thrown, `making the folder ${path}`);
   }
+}
+
+/** The first of these folders that is there, or can be made, and can be written; else the last. */
+export function firstWritable(paths: readonly [string, ...string[]]): string {
+  const isWritable = (path: string): boolean => {
+    try {
+      make(path);
+      accessSync(path, constants.W_OK);
+      return true;
+    } catch {
+      return false;
+    }
+  };
+  return paths.find(isWritable) ?? paths[paths.length - 1] ?? paths[0];
 }
 
 function make(path: string): void {

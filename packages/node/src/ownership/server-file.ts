@@ -1,12 +1,18 @@
+import { rmSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { z } from "zod";
-import { readPrivateFile, replacePrivateFile } from "../tokens/private-file.ts";
+import { replacePrivateFile } from "../tokens/private-file.ts";
+import { readOwnFile } from "./own-file.ts";
 
-const ServerFile = z.object({ pid: z.int().positive(), url: z.string().optional(), token: z.string().optional() });
-/** The token is the one for processes on this folder; it dies with the owner. */
-export type ServerFile = { readonly pid: number; readonly url?: string; readonly token?: string };
+/** Who owns a data folder. The nonce tells two owners apart, and finds the token for this one. */
+export type ServerFile = { readonly pid: number; readonly url?: string; readonly nonce?: string };
+const ServerFile = z.object({ pid: z.int().positive(), url: z.string().optional(), nonce: z.string().optional() });
 
-const MAX_SERVER_FILE_BYTES = 64 * 1024;
+/** How other processes of this user come in; kept in the state folder, never in the data folder. */
+export type OwnerAccess = { readonly nonce: string; readonly url: string; readonly token: string };
+const OwnerAccess = z.object({ nonce: z.string(), url: z.string(), token: z.string() });
+
+const MAX_FILE_BYTES = 64 * 1024;
 
 export function writeServerFile(path: string, server: ServerFile): Promise<void> {
   return replacePrivateFile(path, `${JSON.stringify(server)}\n`);
@@ -14,18 +20,30 @@ export function writeServerFile(path: string, server: ServerFile): Promise<void>
 
 /** Undefined when it is absent or not what an owner writes: it is a hint, not a truth. */
 export async function readServerFile(path: string): Promise<ServerFile | undefined> {
-  try {
-    const text = await readPrivateFile(path, MAX_SERVER_FILE_BYTES);
-    if (text === undefined) return undefined;
-    const { pid, url, token } = ServerFile.parse(JSON.parse(text));
-    return { pid, ...(url === undefined ? {} : { url }), ...(token === undefined ? {} : { token }) };
-  } catch {
-    return undefined;
-  }
+  return readServerFileNow(path);
+}
+
+export function readServerFileNow(path: string): ServerFile | undefined {
+  const found = ServerFile.safeParse(readJson(path));
+  if (!found.success) return undefined;
+  const { pid, url, nonce } = found.data;
+  return { pid, ...(url === undefined ? {} : { url }), ...(nonce === undefined ? {} : { nonce }) };
 }
 
 export async function removeServerFile(path: string): Promise<void> {
   await rm(path, { force: true });
+}
+
+export function writeOwnerAccess(path: string, access: OwnerAccess): Promise<void> {
+  return replacePrivateFile(path, `${JSON.stringify(access)}\n`);
+}
+
+export function readOwnerAccess(path: string): OwnerAccess | undefined {
+  return OwnerAccess.safeParse(readJson(path)).data;
+}
+
+export function removeOwnerAccess(path: string): void {
+  rmSync(path, { force: true });
 }
 
 /** A process of another user answers with EPERM, and lives. */
@@ -35,5 +53,14 @@ export function isAlive(pid: number): boolean {
     return true;
   } catch (thrown) {
     return thrown instanceof Error && "code" in thrown && thrown.code === "EPERM";
+  }
+}
+
+function readJson(path: string): unknown {
+  try {
+    const bytes = readOwnFile(path, MAX_FILE_BYTES);
+    return bytes === undefined ? undefined : JSON.parse(bytes.toString("utf8"));
+  } catch {
+    return undefined;
   }
 }

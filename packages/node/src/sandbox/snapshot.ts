@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { access, mkdir, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type Clock, SANDBOX_LIMITS } from "@ergon/core";
+import { checkOwnFile } from "../ownership/own-file.ts";
 import type { SandboxBundle } from "./bundle.ts";
 import { denoLaunch } from "./launch.ts";
 import { startRuntime } from "./runtime.ts";
@@ -23,6 +24,8 @@ export async function hasSnapshot({ bundle, folder }: Omit<SnapshotOptions, "clo
  */
 export async function pythonSnapshot({ bundle, folder, clock }: SnapshotOptions): Promise<string> {
   const path = snapshotPath(folder, bundle);
+  // It becomes the memory of every python: a link or another user's file could hold anything.
+  checkOwnFile(path);
   if (await exists(path)) return path;
   const bytes = await takeSnapshot(bundle, clock);
   await mkdir(folder, { recursive: true, mode: 0o700 });

@@ -1,24 +1,47 @@
+import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { accessError } from "@ergon/core";
-import { createPrivateFile, readPrivateFile } from "./private-file.ts";
+import { readBounded } from "../ownership/own-file.ts";
+import { readPrivateFile, replacePrivateFile } from "./private-file.ts";
 import { newSecret } from "./secret.ts";
 
 const MAX_FILE_BYTES = 4_096;
 const USABLE = /^[\x21-\x7e]{32,}$/;
+const NAME = "token";
 
-/** The folder's own token, from `DATA/token`; made there when there is none. */
-export async function readFirstToken(dataFolder: string): Promise<string> {
-  const path = join(dataFolder, "token");
-  const kept = await read(path);
+/**
+ * A data folder's first token, by its owner: from the folder's home in the state folder, or made there. Ergon 0.1.0 kept it in
+ * the data folder, where it could come with a repository; it is moved, once.
+ */
+export async function readFirstToken(home: string, dataFolder: string): Promise<string> {
+  const kept = await readKeptToken(home);
   if (kept !== undefined) return kept;
-  await createPrivateFile(path, `${newSecret()}\n`);
-  const made = await read(path);
-  if (made === undefined) throw unusable(path, "disappeared while it was made");
-  return made;
+  const old = join(dataFolder, NAME);
+  const moved = await read(old);
+  const token = moved ?? newSecret();
+  await replacePrivateFile(join(home, NAME), `${token}\n`);
+  if (moved !== undefined) await rm(old, { force: true });
+  return token;
 }
 
-async function read(path: string): Promise<string | undefined> {
-  const text = await readPrivateFile(path, MAX_FILE_BYTES).catch((error: unknown) => {
+/** Undefined when none was made yet. */
+export async function readKeptToken(home: string): Promise<string | undefined> {
+  return read(join(home, NAME));
+}
+
+/** A token that a person keeps in a file of their own. */
+export async function readTokenFile(path: string): Promise<string> {
+  // It may be a mounted secret: another user's, and reached through a link.
+  const token = await read(path, async () => readBounded(path, MAX_FILE_BYTES)?.toString("utf8"));
+  if (token !== undefined) return token;
+  throw accessError("token_unusable", `${path} does not exist; --token-file names a file with a token in it.`);
+}
+
+async function read(
+  path: string,
+  open = async (): Promise<string | undefined> => readPrivateFile(path, MAX_FILE_BYTES),
+): Promise<string | undefined> {
+  const text = await open().catch((error: unknown) => {
     throw unusable(path, error instanceof Error ? error.message : "cannot be read", error);
   });
   const token = text?.trim();
@@ -27,5 +50,5 @@ async function read(path: string): Promise<string | undefined> {
 }
 
 function unusable(path: string, why: string, cause?: unknown): Error {
-  return accessError("token_unusable", `${path}: ${why}. Delete it, and the next start makes a new one.`, { cause });
+  return accessError("token_unusable", `${path}: ${why}. Put a token in it, or delete it.`, { cause });
 }

@@ -1,7 +1,7 @@
-import { homedir } from "node:os";
 import { join } from "node:path";
 import { canonicalJson, hubError, type Json, type MCPServerConfig, sha256Hex } from "@ergon/core";
 import { z } from "zod";
+import { stateFolder } from "../../ownership/state-folder.ts";
 import { readPrivateFile, replacePrivateFile } from "../../tokens/private-file.ts";
 
 export const MAX_ALLOWED_SERVERS = 1_000;
@@ -43,11 +43,8 @@ export function openAllowedServers(path: string): AllowedServers {
   };
 }
 
-/** Where a user's programs keep what is theirs on this machine. */
 export function allowedServersPath(env: Readonly<Record<string, string | undefined>>): string {
-  const state = env["XDG_STATE_HOME"];
-  const base = state === undefined || state === "" ? join(homedir(), ".local", "state") : state;
-  return join(base, "ergon", "allowed-servers.json");
+  return join(stateFolder(env), "allowed-servers.json");
 }
 
 const Kept = z.object({
