@@ -1,7 +1,9 @@
 import { defineConfig } from "vitest/config";
 
+const STATE_FOLDER = "test/state-folder.ts";
+
 const atRoot = (name: string, include: string[], globalSetup: string[] = []) => ({
-  test: { name, include, globalSetup, testTimeout: 60_000 },
+  test: { name, include, globalSetup: [STATE_FOLDER, ...globalSetup], testTimeout: 60_000 },
 });
 
 export default defineConfig({
@@ -15,6 +17,7 @@ export default defineConfig({
       {
         test: {
           name: "unit",
+          globalSetup: [STATE_FOLDER],
           include: ["{packages,apps}/*/{src,testing}/**/*.test.ts", "{capabilities,supabase}/**/*.test.ts"],
         },
       },

@@ -1,9 +1,10 @@
 // How many requests the server answers in a second, next to a bare Fastify route that answers with the same bytes.
 import { type ChildProcess, spawn } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { ownerAccess } from "../test/e2e/owner-access.ts";
 import { load, type Load, type LoadRequest } from "./http.load.ts";
 import { median, type Report, whole } from "./report.ts";
 
@@ -26,7 +27,7 @@ export async function run(): Promise<Report> {
     const launcher = join(import.meta.dirname, "../apps/ergon/bin/ergon.js");
     const ergon = await start(children, [launcher, "serve", "--port", "0", "--data", folder], /^ready (\S+)$/);
     // The token of processes on this folder: others are let in 20,000 times a second at most, and this asks more often.
-    const { token } = JSON.parse(readFileSync(join(folder, "server.json"), "utf8")) as { readonly token: string };
+    const { token } = ownerAccess(folder);
     const headers = { authorization: `Bearer ${token}` };
     const ask = async (method: string, path: string, body?: unknown): Promise<Record<string, unknown>> => {
       const json = { ...headers, "content-type": "application/json", prefer: "wait=10" };

@@ -1,6 +1,6 @@
 // What a decision costs over MCP, next to a bare echo tool on the same SDK; how long a start takes; what a loop weighs.
 import { type ChildProcess, spawn } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -13,6 +13,7 @@ import {
   createSystemClock,
   DEFAULT_LOOP_BOUNDS,
 } from "@ergon/core";
+import { firstToken } from "../test/e2e/owner-access.ts";
 import { load, type Load, type LoadRequest } from "./http.load.ts";
 import { openPipe } from "./mcp.pipe.ts";
 import { median, type Report, whole } from "./report.ts";
@@ -34,7 +35,7 @@ export async function run(): Promise<Report> {
     const served = join(folder, "served");
     const ergonUrl = await start(children, [launcher, "serve", "--port", "0", "--data", served], /^ready (\S+)$/);
     const bareUrl = await start(children, [bare, "http"], /^(http\S+)$/);
-    const token = readFileSync(join(served, "token"), "utf8").trim();
+    const token = firstToken(served);
     const rows: string[][] = [];
     for (const era of ["2026", "2025"] as const) {
       const ours = await requests(ergonUrl, era, "decide_loop_next_action", { authorization: `Bearer ${token}` });

@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import type { AgenticPlan, Commit, Json, SessionStatus } from "@ergon/core";
 import { FIRST_PRINCIPAL, openSqliteStateStore } from "@ergon/node";
+import { firstToken } from "../test/e2e/owner-access.ts";
 import type { Report } from "./report.ts";
 
 const SESSIONS = 10_000;
@@ -59,7 +60,7 @@ async function measure(status: SessionStatus, root: Json): Promise<Measured> {
       stdio: ["ignore", "pipe", "ignore"],
     });
     const url = await readyUrl(child);
-    const headers = { authorization: `Bearer ${readFileSync(join(folder, "token"), "utf8").trim()}` };
+    const headers = { authorization: `Bearer ${firstToken(folder)}` };
     const count = async (filter: string): Promise<number> => {
       const response = await fetch(new URL(`/sessions?limit=1${filter}`, url), { headers });
       if (!response.ok) throw new Error(`GET /sessions answered ${String(response.status)}`);

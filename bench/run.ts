@@ -2,6 +2,7 @@
 import { globSync } from "node:fs";
 import { cpus, loadavg } from "node:os";
 import { basename } from "node:path";
+import ownStateFolder from "../test/state-folder.ts";
 import { printReport, type Report } from "./report.ts";
 
 type Bench = { readonly run: () => Promise<Report> };
@@ -21,6 +22,8 @@ if (unknown.length > 0) {
   console.log(
     `${cpus()[0]?.model.trim() ?? "unknown processor"} x ${String(cpus().length)}, Node ${process.version}, load ${loadavg()[0]?.toFixed(2) ?? "?"}\n`,
   );
+  const forgetState = ownStateFolder();
+  process.once("exit", forgetState);
   for (const name of asked.length === 0 ? known : asked) {
     const { run } = (await import(`./${name}.ts`)) as Bench;
     console.log(printReport(await run()));

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { claimFolder, SETTINGS } from "@ergon/node";
+import { claimFolder, SETTINGS, stateFolder } from "@ergon/node";
 import { ergon, temporaryFolder } from "./ergon.ts";
 
 type Diagnosis = {
@@ -116,7 +116,9 @@ describe("doctor", () => {
   it("knows the data folder's schema and its owner, and leaves it alone", async () => {
     await ergon(["tools", "call", "demo::add", "--args", `{"a": 1, "b": 2}`], { cwd: folder.path });
     expect((await examine()).diagnosis.data).toMatchObject({ state: "free", schemaVersion: 2 });
-    const claim = await claimFolder(join(folder.path, ".ergon"), { url: "http://127.0.0.1:1" });
+    const place = { path: join(folder.path, ".ergon"), isNamed: false, stateFolder: stateFolder(process.env) };
+    const claim = await claimFolder(place);
+    if (claim.kind === "owner") await claim.setUrl("http://127.0.0.1:1");
     const { diagnosis, code } = await examine();
     if (claim.kind === "owner") await claim.release();
     expect(code).toBe(0);

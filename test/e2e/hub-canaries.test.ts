@@ -7,6 +7,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { type Answer, ergon, finish, start } from "./ergon.ts";
 import { ownFolder } from "./own-folder.ts";
+import { firstToken } from "./owner-access.ts";
 
 const LEAKY = join(import.meta.dirname, "leaky-server.fixture.ts");
 const canary = (n: number) => `cnry${String(n).padStart(2, "0")}-8f3kq7"w\\z`;
@@ -101,7 +102,7 @@ describe("secrets of servers' configurations", { timeout: 240_000 }, () => {
     const ended = finish(child);
     const url = `http://127.0.0.1:${String(port)}`;
     await untilServed(url);
-    const token = readFileSync(join(data, "token"), "utf8").trim();
+    const token = firstToken(data, env);
     const ask = async (method: string, path: string, body?: unknown): Promise<string> => {
       const response = await fetch(new URL(path, url), {
         method,

@@ -4,6 +4,7 @@ import { describe, expect, it } from "vitest";
 import { ergon } from "./ergon.ts";
 import type { Answerer, Connected } from "./mcp-clients.ts";
 import { CLIENT_NAMES, mcpFolder } from "./mcp-folder.ts";
+import { ownerAccess } from "./owner-access.ts";
 
 const HOSTILE = join(import.meta.dirname, "../../packages/node/src/hub/hostile-server.fixture.ts");
 
@@ -62,7 +63,7 @@ describe("a person who uses an MCP client", { timeout: 120_000 }, () => {
   };
   /** Asks whoever owns the folder, as every other process on it does. */
   const elsewhere = async (method: string, path: string, body?: unknown): Promise<unknown> => {
-    const owner = JSON.parse(readFileSync(join(data(), "server.json"), "utf8")) as { url: string; token: string };
+    const owner = ownerAccess(data());
     const headers = { authorization: `Bearer ${owner.token}`, "content-type": "application/json" };
     const sent = body === undefined ? {} : { body: JSON.stringify(body) };
     const response = await fetch(new URL(path, owner.url), { method, headers, ...sent });

@@ -1,17 +1,17 @@
 import { once } from "node:events";
-import { cpSync, existsSync, mkdirSync, readFileSync } from "node:fs";
+import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import type { Engine } from "@ergon/core";
 import { createRemoteEngine, FIRST_PRINCIPAL } from "@ergon/node";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { z } from "zod";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { ergon, finish, start, temporaryFolder } from "./ergon.ts";
+import { ownerAccess } from "./owner-access.ts";
 import { leaveNothingOn, processesOn, until } from "./processes.ts";
 import { serveFolder } from "./served.ts";
 import { readAttempts, WORK } from "./work-log.ts";
 
-// The first python on a data folder takes seconds, on a busy machine many.
+// The first python of a user takes seconds, on a busy machine many.
 const PATIENCE = { timeout: 180_000 };
 
 const ENDLESS = `
@@ -19,26 +19,17 @@ exports.definition = { id: "endless", description: "Never ends.", parameters: {}
 exports.implementation = (args, run) =>
   run.sandbox.execute({ language: "python", code: "while True: pass", timeoutMs: 600000 });`;
 
-// What a python starts from is the same on every data folder: it is made once.
-let made: ReturnType<typeof temporaryFolder>;
-beforeAll(() => {
-  made = temporaryFolder();
-});
-afterAll(() => made.remove());
-
 let folder: ReturnType<typeof temporaryFolder>;
 let env: Readonly<Record<string, string>>;
 beforeEach(() => {
   folder = temporaryFolder();
   folder.write({ "tools/endless.tool.js": ENDLESS });
   mkdirSync(join(folder.path, "log"));
-  for (const name of ["data", "elsewhere"]) cpSync(made.path, join(folder.path, name, "sandbox"), { recursive: true });
   env = { WORK_LOG: join(folder.path, "log") };
 });
 afterEach(() => {
   try {
     leaveNothingOn(folder.path);
-    if (existsSync(join(data(), "sandbox"))) cpSync(join(data(), "sandbox"), made.path, { recursive: true });
   } finally {
     folder.remove();
   }
@@ -143,10 +134,8 @@ const LETTERS_PLAN = {
   ],
 };
 
-const ServerFile = z.object({ url: z.string(), token: z.string() });
-
 function engineOf(folderOfOwner: string): Engine {
-  return createRemoteEngine(ServerFile.parse(JSON.parse(readFileSync(join(folderOfOwner, "server.json"), "utf8"))));
+  return createRemoteEngine(ownerAccess(folderOfOwner));
 }
 
 describe("a plan with sandboxed steps", PATIENCE, () => {

@@ -5,8 +5,9 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { z } from "zod";
 import { type RunOptions, start } from "./ergon.ts";
+import { firstToken } from "./owner-access.ts";
 
-const ServerFile = z.object({ pid: z.int(), url: z.string(), token: z.string() });
+const ServerFile = z.strictObject({ pid: z.int(), url: z.string(), nonce: z.string() });
 
 /** The real server, as people start it. */
 export type ServedFolder = {
@@ -27,7 +28,7 @@ export async function serveFolder(data: string, options: ServeOptions): Promise<
   const { pid } = ServerFile.parse(JSON.parse(readFileSync(join(data, "server.json"), "utf8")));
   return {
     url,
-    token: options.token ?? readFileSync(join(data, "token"), "utf8").trim(),
+    token: options.token ?? firstToken(data, { ...process.env, ...options.env }),
     pid,
     stop: async (signal) => {
       const closed = once(child, "close");

@@ -4,6 +4,7 @@ import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { plainEnvironment, temporaryFolder } from "./ergon.ts";
+import { firstToken } from "./owner-access.ts";
 import { leaveNothingOn, processesOn, until } from "./processes.ts";
 import { serveFolder } from "./served.ts";
 import { hold, readAttempts, release, WORK } from "./work-log.ts";
@@ -38,7 +39,7 @@ describe("SIGTERM to a server with a run under way", () => {
       const flags = ["--port", "0", "--data", data, "--capabilities", WORK];
       const parent = begin([...command, ...flags]);
       const { pid, url } = await listening();
-      const token = readFileSync(join(data, "token"), "utf8").trim();
+      const token = firstToken(data);
       const sessionId = await startChain(url, token);
       await until("the second step is under way", () => readAttempts(log).some(({ label }) => label === "two"));
 

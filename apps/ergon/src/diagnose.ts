@@ -4,6 +4,7 @@ import { limitedAccessMissing, openServersFile } from "@ergon/node";
 import type { App } from "./app.ts";
 import { isNamed } from "./is-named.ts";
 import { describeProblem } from "./output/note-problems.ts";
+import { ownerAnswers, ownerSilent } from "./watch-owner.ts";
 import { plansIn } from "./plan-shelf.ts";
 
 export type Diagnosis = {
@@ -53,6 +54,7 @@ export async function diagnose(app: App, version: string): Promise<Diagnosis> {
     ...app.settings.problems.map(({ message }) => message),
     ...(app.model.kind === "broken" ? [app.model.problem] : []),
     ...(data.problem === undefined ? [] : [data.problem]),
+    ...(await ownerProblems(data)),
     ...capabilities.flatMap((folder) => folder.problems.map(describeProblem)),
     ...(await serversProblems(app)),
     ...app.dataRoots.filter((root) => !isFolder(root)).map(missingRoot),
@@ -73,6 +75,11 @@ export async function diagnose(app: App, version: string): Promise<Diagnosis> {
     settings: app.settings.entries,
     problems,
   };
+}
+
+async function ownerProblems({ owner, folder: dataDir }: Diagnosis["data"]): Promise<readonly string[]> {
+  if (owner?.url === undefined || (await ownerAnswers(owner))) return [];
+  return [ownerSilent({ ...owner, dataDir })];
 }
 
 async function serversProblems({ settings }: App): Promise<readonly string[]> {

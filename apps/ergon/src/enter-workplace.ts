@@ -20,9 +20,11 @@ import {
   FIRST_PRINCIPAL,
   folderOwned,
   listRemoteTools,
+  type OwnedFolder,
   type RemoteTarget,
 } from "@ergon/node";
 import { own } from "./own-folder.ts";
+import { watchOwner } from "./watch-owner.ts";
 import type { Entrance, Workplace, WorkplaceParts } from "./workplace.ts";
 
 /**
@@ -31,21 +33,37 @@ import type { Entrance, Workplace, WorkplaceParts } from "./workplace.ts";
  */
 const LISTENING_MS = 75_000;
 const LISTENING_POLL_MS = 50;
+/** An owner that ends takes its token away just before its address. */
+const NAMING_MS = 1_000;
+const TELL_AFTER_MS = 3_000;
+
 export async function enterWorkplace(parts: WorkplaceParts, entrance: Entrance): Promise<Workplace> {
-  const deadline = performance.now() + (parts.patienceMs ?? LISTENING_MS);
+  const started = performance.now();
+  const deadline = started + (parts.patienceMs ?? LISTENING_MS);
+  let told = false;
   for (;;) {
     parts.closing.throwIfAborted();
     const opened = await parts.open();
     if (opened.kind === "opened") return own(parts, opened, entrance);
     const { url, token } = opened.owner;
     const listens = url !== undefined && token !== undefined;
-    if (listens && entrance.listen === undefined) return visit({ url, token });
-    if (listens || performance.now() > deadline) throw folderOwned(parts.values.data, opened.owner);
+    if (listens && entrance.listen === undefined) return visit({ url, token }, opened.owner, parts);
+    const isClosed = url !== undefined && token === undefined && performance.now() > started + NAMING_MS;
+    if (listens || isClosed || performance.now() > deadline) throw folderOwned(parts.values.data, opened.owner);
+    if (!told && performance.now() > started + TELL_AFTER_MS) {
+      told = true;
+      parts.note(`Waiting for the process that owns ${parts.values.data}${pidIn(opened.owner)}: it starts or ends.`);
+    }
     await sleep(LISTENING_POLL_MS, undefined, { signal: parts.closing });
   }
 }
 
-function visit(target: RemoteTarget): Workplace {
+function pidIn({ pid }: OwnedFolder): string {
+  return pid === undefined ? "" : ` (pid ${String(pid)})`;
+}
+
+function visit(target: RemoteTarget, owner: OwnedFolder, { values, note }: WorkplaceParts): Workplace {
+  const stopWatching = watchOwner({ ...owner, dataDir: values.data }, note);
   return {
     engine: createRemoteEngine(target),
     loops: createRemoteLoops(target),
@@ -61,6 +79,6 @@ function visit(target: RemoteTarget): Workplace {
     approvals: createRemoteApprovals(target, FIRST_PRINCIPAL),
     approvalsOf: (owner) => createRemoteApprovals(target, owner),
     callFor: (call) => callRemoteToolFor(target, call),
-    close: () => Promise.resolve(),
+    close: async () => stopWatching(),
   };
 }

@@ -45,6 +45,7 @@ export async function runProgram(argv: readonly string[], options: ProgramOption
   addMcp(program, run);
   addServers(program, run);
   addTokens(program, run);
+  addTrust(program, run);
   addDoctor(program, run);
   try {
     await program.parseAsync(argv, { from: "user" });
@@ -83,6 +84,17 @@ Examples:
   ergon tools show demo::greet                         what it takes and gives
   ergon tools call demo::greet --args '{"who":"Ada"}'  call it
   ergon doctor                                         every setting, and what is wrong`;
+
+function addTrust(program: Command, run: Run): void {
+  program
+    .command("trust")
+    .argument("<dir>", "a data folder that your Ergon does not know: moved here by hand, or made by Ergon 0.1.0")
+    .description("show what is in a data folder, and use it from now on when it is found")
+    .option("--dry-run", "only show what is in it")
+    .action(async (folder: string, options: { dryRun?: boolean }) =>
+      run(async (context) => (await import("./commands/trust.ts")).trust(context, folder, options)),
+    );
+}
 
 function addDoctor(program: Command, run: Run): void {
   program

@@ -1,5 +1,4 @@
-import { dirname } from "node:path";
-import { allowedServersPath } from "./hub/config/allowed-servers.ts";
+import { stateFolder } from "./ownership/state-folder.ts";
 
 /**
  * What is Ergon's own and nobody's to read or write but Ergon's: the data folder, the hub's configuration, the user's state
@@ -9,5 +8,5 @@ export function ownPaths(
   { data, mcpConfig }: { readonly data: string; readonly mcpConfig: string },
   environment: Readonly<Record<string, string | undefined>>,
 ): readonly string[] {
-  return [data, mcpConfig, dirname(allowedServersPath(environment))];
+  return [data, mcpConfig, stateFolder(environment)];
 }

@@ -1,14 +1,13 @@
 import { type ChildProcessByStdio, spawn } from "node:child_process";
 import { once } from "node:events";
-import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import type { Readable, Writable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Engine } from "@ergon/core";
 import { createRemoteEngine } from "@ergon/node";
-import { z } from "zod";
 import { DOORS, plainEnvironment } from "../ergon.ts";
+import { ownerAccess } from "../owner-access.ts";
 
 export type OwnerOptions = {
   /** The data folder. */
@@ -36,7 +35,6 @@ export type Owners = {
 type Child = ChildProcessByStdio<Writable, Readable, Readable>;
 type Life = { readonly child: Child; readonly closed: Promise<unknown>; readonly ready: Promise<boolean> };
 
-const ServerFile = z.object({ url: z.string(), token: z.string() });
 const STANDBY = join(import.meta.dirname, "standby.fixture.ts");
 const MAX_SAID = 20_000;
 
@@ -64,7 +62,7 @@ export function createOwners({ data, capabilities, env }: OwnerOptions): Owners 
       if (!line.startsWith("ready ")) continue;
       child.stdout.resume();
       if (child.killed) return false;
-      engine = createRemoteEngine(ServerFile.parse(JSON.parse(readFileSync(join(data, "server.json"), "utf8"))));
+      engine = createRemoteEngine(ownerAccess(data));
       return true;
     }
     return false;

@@ -4,6 +4,7 @@ import { homedir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { createInterface } from "node:readline/promises";
 import { didYouMean, isErgonError, usageError } from "@ergon/core";
+import { judgeFolder, processEnvironment, stateFolder } from "@ergon/node";
 import type { CommandContext } from "../command-context.ts";
 import { EXIT, type ExitCode } from "../exit-codes.ts";
 
@@ -87,7 +88,10 @@ function entryFor(
   client: ClientName,
   { data, capabilities = [], mayApprove }: InstallOptions,
 ): Record<string, unknown> {
-  const folder = resolve(data ?? process.env["ERGON_DATA"] ?? ".ergon");
+  const named = data ?? processEnvironment().env["ERGON_DATA"];
+  const folder = resolve(named ?? ".ergon");
+  // The entry names it, so it is never asked about again.
+  judgeFolder({ path: folder, isNamed: named !== undefined, stateFolder: stateFolder(processEnvironment().env) });
   const packs = capabilities.flatMap((one) => ["--capabilities", resolve(one)]);
   const program = programOf(process.argv[1] ?? "");
   return {

@@ -2,12 +2,11 @@ import { usageError } from "@ergon/core";
 import { newSecret } from "@ergon/node";
 import type { CommandContext } from "../command-context.ts";
 import { EXIT, type ExitCode } from "../exit-codes.ts";
-import { LOOPBACK, portOf, stopped } from "./serve.ts";
+import { givenToken, type GivenToken, LOOPBACK, portOf, stopped } from "./serve.ts";
 
-export type SandboxOptions = {
+export type SandboxOptions = GivenToken & {
   readonly port?: string;
   readonly host?: string;
-  readonly token?: string;
   readonly attached?: boolean;
 };
 
@@ -18,9 +17,9 @@ export async function serveCode(
 ): Promise<ExitCode> {
   const app = await compose();
   const host = options.host ?? "127.0.0.1";
-  const given = options.token ?? app.settings.values.sandboxToken;
+  const given = (await givenToken(options, terminal, "ERGON_SANDBOX_TOKEN")) ?? app.settings.values.sandboxToken;
   if (given === undefined && !LOOPBACK.has(host)) {
-    throw usageError("usage", `Listening on ${host} needs a token (--token or ERGON_SANDBOX_TOKEN).`);
+    throw usageError("usage", `Listening on ${host} needs a token (--token-file or ERGON_SANDBOX_TOKEN).`);
   }
   const token = given ?? newSecret();
   const port = options.port === undefined ? 0 : portOf(options.port);

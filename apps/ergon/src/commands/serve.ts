@@ -1,11 +1,12 @@
 import { ErgonError, usageError } from "@ergon/core";
+import { readTokenFile } from "@ergon/node";
 import type { CommandContext } from "../command-context.ts";
 import { EXIT, type ExitCode } from "../exit-codes.ts";
+import type { Terminal } from "../output/terminal.ts";
 
-export type ServeOptions = {
+export type ServeOptions = GivenToken & {
   readonly port?: string;
   readonly host?: string;
-  readonly token?: string;
   readonly gateway?: boolean;
 };
 
@@ -19,10 +20,10 @@ export async function serve(
     const { values } = app.settings;
     const port = options.port === undefined ? values.port : portOf(options.port);
     const host = options.host ?? values.host;
-    const firstToken = options.token ?? values.token;
+    const firstToken = (await givenToken(options, terminal, "ERGON_TOKEN")) ?? values.token;
     const allowedHosts = values.allowedHosts;
     if (!LOOPBACK.has(host) && (firstToken === undefined || allowedHosts.length === 0)) {
-      throw usageError("usage", `Listening on ${host} needs a token (--token or ERGON_TOKEN) and ERGON_ALLOWED_HOSTS.`);
+      throw usageError("usage", `Listening on ${host} needs a token (--token-file or ERGON_TOKEN) and ERGON_ALLOWED_HOSTS.`);
     }
     const listen = { host, port, allowedHosts, ...(firstToken === undefined ? {} : { firstToken }) };
     const entrance = { recover: true, stays: true, gateway: options.gateway === true, listen };
@@ -30,13 +31,28 @@ export async function serve(
       throw isPortTaken(thrown) ? portTaken(host, port) : thrown;
     });
     terminal.print(`ready ${url}`);
-    terminal.note(whatNext(url, firstToken === undefined ? `$(cat ${values.data}/token)` : "YOUR_TOKEN"));
+    terminal.note(whatNext(url, firstToken === undefined ? "$(npx ergon token show)" : "YOUR_TOKEN"));
     endsByStopping();
     await stopped(signal);
     return EXIT.ok;
   } finally {
     await app.close();
   }
+}
+
+export type GivenToken = { readonly token?: string; readonly tokenFile?: string };
+
+/** From a file, or as typed. */
+export async function givenToken(
+  { token, tokenFile }: GivenToken,
+  { note, errorColors }: Pick<Terminal, "note" | "errorColors">,
+  variable: string,
+): Promise<string | undefined> {
+  if (tokenFile !== undefined) return readTokenFile(tokenFile);
+  if (token === undefined) return undefined;
+  const message = `other users of this machine can read --token in the list of processes; use --token-file or ${variable}.`;
+  note(`${errorColors.yellow("warning:")} ${message}`);
+  return token;
 }
 
 export function portOf(given: string): number {

@@ -1,4 +1,4 @@
-import { usageError } from "@ergon/core";
+import { accessError, usageError } from "@ergon/core";
 import { TokenScope } from "@ergon/node";
 import type { CommandContext } from "../command-context.ts";
 import { EXIT, type ExitCode } from "../exit-codes.ts";
@@ -49,6 +49,18 @@ export async function listTokens({ terminal, compose }: CommandContext): Promise
   } finally {
     await app.close();
   }
+}
+
+/** Alone on stdout, so that it can be piped where it is needed. */
+export async function showToken({ terminal, compose }: CommandContext): Promise<ExitCode> {
+  const app = await compose();
+  const token = await app.firstToken();
+  if (token === undefined) {
+    throw accessError("token_not_found", `${app.settings.values.data} has no first token yet; ergon serve makes one.`);
+  }
+  if (terminal.json) terminal.printJson({ token });
+  else terminal.print(token);
+  return EXIT.ok;
 }
 
 export async function revokeToken({ terminal, compose }: CommandContext, name: string): Promise<ExitCode> {

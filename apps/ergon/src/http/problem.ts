@@ -109,6 +109,7 @@ const STATUS: Readonly<Record<string, number>> = {
   store_closed: 503,
   loop_state: 503,
   folder_owned: 503,
+  ownership_lost: 503,
   server_down: 503,
 
   tool_timeout: 504,

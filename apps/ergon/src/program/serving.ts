@@ -1,15 +1,18 @@
 import { type Command, Option } from "commander";
 import { unknownCommand, type GlobalFlags, type Run } from "./command-group.ts";
 
+type TokenOptions = { token?: string; tokenFile?: string };
+
 export function addServe(program: Command, run: Run): void {
   program
     .command("serve")
     .description("serve the API; prints one line `ready http://HOST:PORT` when it accepts requests")
     .option("--port <n>", "the port; 0 picks a free one (default 8000)")
     .option("--host <name>", "the address to listen on (default 127.0.0.1)")
-    .option("--token <token>", "the first token; else ERGON_TOKEN, else the one in the data folder")
+    .option("--token-file <file>", "the first token is in this file; else ERGON_TOKEN, else the one of ergon token show")
+    .option("--token <token>", "the first token; other users of this machine can read it in the list of processes")
     .option("--gateway", "show the tools, resources and prompts of the MCP servers to MCP clients, too")
-    .action(async (options: { port?: string; host?: string; token?: string; gateway?: boolean }) =>
+    .action(async (options: TokenOptions & { port?: string; host?: string; gateway?: boolean }) =>
       run(async (context) => (await import("../commands/serve.ts")).serve(context, options)),
     );
 }
@@ -20,9 +23,10 @@ export function addSandbox(program: Command, run: Run): void {
     .description("serve the sandbox alone, for Ergons elsewhere; Ergon starts its own when it needs one")
     .option("--port <n>", "the port; 0 picks a free one (default 0)")
     .option("--host <name>", "the address to listen on (default 127.0.0.1)")
-    .option("--token <token>", "what callers come in with; else ERGON_SANDBOX_TOKEN, else a new one")
+    .option("--token-file <file>", "what callers come in with; else ERGON_SANDBOX_TOKEN, else a new one")
+    .option("--token <token>", "the same; other users of this machine can read it in the list of processes")
     .addOption(new Option("--attached", "end with stdin").hideHelp())
-    .action(async (options: { port?: string; host?: string; token?: string; attached?: boolean }) =>
+    .action(async (options: TokenOptions & { port?: string; host?: string; attached?: boolean }) =>
       run(async (context) => (await import("../commands/sandbox.ts")).serveCode(context, options)),
     );
 }

@@ -3,9 +3,9 @@ import { group, type Run } from "./command-group.ts";
 
 export function addTokens(program: Command, run: Run): void {
   const list = async () => run(async (context) => (await import("../commands/token.ts")).listTokens(context));
-  const token = group(program, "token", "make tokens for others, list them, revoke one", {
-    words: ["add", "list", "revoke"],
-    usage: "[add <name> | list | revoke <name>] [options]",
+  const token = group(program, "token", "show the first token, make tokens for others, list them, revoke one", {
+    words: ["show", "add", "list", "revoke"],
+    usage: "[show | add <name> | list | revoke <name>] [options]",
     plain: list,
   });
   token
@@ -16,6 +16,10 @@ export function addTokens(program: Command, run: Run): void {
     .action(async (name: string, { scope }: { scope: string }) =>
       run(async (context) => (await import("../commands/token.ts")).addToken(context, { name, scope })),
     );
+  token
+    .command("show")
+    .description("show the first token: what this folder's API is called with")
+    .action(async () => run(async (context) => (await import("../commands/token.ts")).showToken(context)));
   token.command("list").description("list the tokens beside the first one").action(list);
   token
     .command("revoke")
