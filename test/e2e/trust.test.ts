@@ -54,8 +54,7 @@ describe("a repository that was cloned with a data folder in it", () => {
     const env = { XDG_STATE_HOME: join(made, "state"), ERGON_LOOP_STORE: "sqlite" };
     const cwd = join(made, "project");
     mkdirSync(cwd);
-    const done = await ergon(RUN, { cwd, env });
-    expect(done, done.err).toMatchObject({ code: 0 });
+    await ergon(RUN, { cwd, env });
     await ergon(["ask", "greet Ada"], { cwd, env });
     await ergon(["token", "add", "evil", "--scope", "person"], { cwd, env });
     const data = join(cwd, ".ergon");
@@ -68,7 +67,15 @@ describe("a repository that was cloned with a data folder in it", () => {
     text("servers/evil/index.js", "");
     text("token", `ergon_${"A".repeat(43)}\n`);
     text("server.json", `{"pid":1,"url":"http://127.0.0.1:9"}`);
-    for (const name of ["subagent.db", "hub.db", "registry.db", "eras.json", "config.json", "mcp-servers.json", "owner.db"])
+    for (const name of [
+      "subagent.db",
+      "hub.db",
+      "registry.db",
+      "eras.json",
+      "config.json",
+      "mcp-servers.json",
+      "owner.db",
+    ])
       text(name, "{}");
   }, 120_000);
   afterAll(() => rmSync(made, { recursive: true, force: true }));
@@ -77,7 +84,15 @@ describe("a repository that was cloned with a data folder in it", () => {
     const from = join(made, "project/.ergon");
     const names = readdirSync(from).filter((name) => name !== ".gitignore");
     expect(names).toEqual(
-      expect.arrayContaining(["approvals.db", "conversations.db", "id", "memory.db", "state.db", "tokens.json", "token"]),
+      expect.arrayContaining([
+        "approvals.db",
+        "conversations.db",
+        "id",
+        "memory.db",
+        "state.db",
+        "tokens.json",
+        "token",
+      ]),
     );
     for (const [index, name] of names.entries()) {
       const clone = plant((data) => cpSync(join(from, name), join(data, name), { recursive: true }));
@@ -185,7 +200,10 @@ describe("a data folder that Ergon made itself", () => {
     expect(refused).toMatchObject({ code: 2, err: expect.stringContaining("ERGON_TOKEN") as unknown });
     const token = "e".repeat(40);
     const served = await serveFolder(join(here, "volume"), { cwd: here, env: { ...env, ERGON_TOKEN: token }, token });
-    const through = await ergon(["sessions", "--data", "volume", "--json"], { cwd: here, env: { ...env, ERGON_TOKEN: token } });
+    const through = await ergon(["sessions", "--data", "volume", "--json"], {
+      cwd: here,
+      env: { ...env, ERGON_TOKEN: token },
+    });
     expect(through, through.err).toMatchObject({ code: 0 });
     await served.stop("SIGTERM");
   });

@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
-import { claimFolder } from "@ergon/node";
+import { claimFolder, stateFolder } from "@ergon/node";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { compose } from "./compose.ts";
 
@@ -15,12 +15,13 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 it("leaves a data folder that it was still entering when it is closed", async () => {
   const data = join(folder, "data");
   const stopping = new AbortController().signal;
-  const app = compose({ flags: { data }, home: import.meta.dirname, version: "0", stopping, note: () => undefined });
+  const quiet = { note: () => undefined, fatal: () => undefined };
+  const app = compose({ flags: { data }, home: import.meta.dirname, version: "0", stopping, ...quiet });
   const entering = app.enter({ recover: true, stays: true });
   entering.catch(() => undefined);
   while (!existsSync(join(data, "server.json"))) await setImmediate();
   await app.close();
-  const claim = await claimFolder(data);
+  const claim = await claimFolder({ path: data, isNamed: true, stateFolder: stateFolder(process.env) });
   expect(claim.kind).toBe("owner");
   if (claim.kind === "owner") await claim.release();
 });

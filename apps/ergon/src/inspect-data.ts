@@ -10,7 +10,8 @@ export async function inspectData(place: FolderPlace): Promise<FolderInspection 
     judgeFolder(place);
   } catch (thrown) {
     // Nothing in it is opened.
-    if (isErgonError(thrown) && thrown.code === "folder_untrusted") return { folder, state: "free", problem: thrown.message };
+    if (isErgonError(thrown) && thrown.code === "folder_untrusted")
+      return { folder, state: "free", problem: thrown.message };
     throw thrown;
   }
   return { folder, ...(await inspectFolder(folder, DATABASE_NAME)) };

@@ -91,7 +91,8 @@ export async function openData({
   try {
     const blobs = openFileBlobStore({ folder: join(data, "blobs") });
     const path = join(data, DATABASE_NAME);
-    const state = values.store === "memory:" ? memoryState() : openSqliteStateStore({ path, foldModule, logger, ...guard });
+    const state =
+      values.store === "memory:" ? memoryState() : openSqliteStateStore({ path, foldModule, logger, ...guard });
     const loops = openLoops(values);
     const approvals = openApprovals(values);
     const supabase = parts.supabase();
@@ -141,7 +142,11 @@ function guardOwnership({ confirm }: Pick<FolderOwner, "confirm">) {
     }
   }, CONFIRM_MS);
   confirming.unref();
-  const guard = { confirmOwner: confirm, onFatal: (error: ErgonError) => losing.abort(error) };
+  // A store that is damaged stops by itself, and is asked for its health; only a lost folder ends the process.
+  const lose = (error: ErgonError): void => {
+    if (error.code === "ownership_lost") losing.abort(error);
+  };
+  const guard = { confirmOwner: confirm, onFatal: lose };
   return { lost: losing.signal, guard, stop: () => clearInterval(confirming) };
 }
 

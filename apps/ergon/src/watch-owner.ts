@@ -2,7 +2,7 @@
 import { type OwnedFolder } from "@ergon/node";
 
 /** An owner that is busy answers its health check within this time; one that was stopped (SIGSTOP) does not. */
-export const ANSWER_MS = 2_000;
+const ANSWER_MS = 2_000;
 const FIRST_LOOK_MS = 1_500;
 const NEXT_LOOK_MS = 5_000;
 
@@ -43,6 +43,8 @@ export async function ownerAnswers({ url }: Pick<OwnedFolder, "url">): Promise<b
 export function ownerSilent({ pid, dataDir }: WatchedOwner): string {
   const who = pid === undefined ? "The process" : `The process ${String(pid)}`;
   const remedy =
-    pid === undefined ? "Find it and end it." : `If it was stopped, continue it with: kill -CONT ${String(pid)}. If it hangs, end it with: kill -9 ${String(pid)}.`;
+    pid === undefined
+      ? "Find it and end it."
+      : `If it was stopped, continue it with: kill -CONT ${String(pid)}. If it hangs, end it with: kill -9 ${String(pid)}.`;
   return `${who} that owns ${dataDir} does not answer. ${remedy}`;
 }

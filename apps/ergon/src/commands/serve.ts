@@ -23,7 +23,10 @@ export async function serve(
     const firstToken = (await givenToken(options, terminal, "ERGON_TOKEN")) ?? values.token;
     const allowedHosts = values.allowedHosts;
     if (!LOOPBACK.has(host) && (firstToken === undefined || allowedHosts.length === 0)) {
-      throw usageError("usage", `Listening on ${host} needs a token (--token-file or ERGON_TOKEN) and ERGON_ALLOWED_HOSTS.`);
+      throw usageError(
+        "usage",
+        `Listening on ${host} needs a token (--token-file or ERGON_TOKEN) and ERGON_ALLOWED_HOSTS.`,
+      );
     }
     const listen = { host, port, allowedHosts, ...(firstToken === undefined ? {} : { firstToken }) };
     const entrance = { recover: true, stays: true, gateway: options.gateway === true, listen };

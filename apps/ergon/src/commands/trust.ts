@@ -20,7 +20,9 @@ export async function trust(
   if (terminal.json) terminal.printJson({ ...description, trusted });
   else {
     show(terminal, description);
-    terminal.note(trusted ? `${oneLine(path)} is trusted now.` : "Nothing was changed. Without --dry-run it is trusted.");
+    terminal.note(
+      trusted ? `${oneLine(path)} is trusted now.` : "Nothing was changed. Without --dry-run it is trusted.",
+    );
   }
   return EXIT.ok;
 }

@@ -9,7 +9,10 @@ export function addServe(program: Command, run: Run): void {
     .description("serve the API; prints one line `ready http://HOST:PORT` when it accepts requests")
     .option("--port <n>", "the port; 0 picks a free one (default 8000)")
     .option("--host <name>", "the address to listen on (default 127.0.0.1)")
-    .option("--token-file <file>", "the first token is in this file; else ERGON_TOKEN, else the one of ergon token show")
+    .option(
+      "--token-file <file>",
+      "the first token is in this file; else ERGON_TOKEN, else the one of ergon token show",
+    )
     .option("--token <token>", "the first token; other users of this machine can read it in the list of processes")
     .option("--gateway", "show the tools, resources and prompts of the MCP servers to MCP clients, too")
     .action(async (options: TokenOptions & { port?: string; host?: string; gateway?: boolean }) =>

@@ -140,7 +140,11 @@ async function own(options: ClaimOptions, verdict: FolderVerdict, letGo: () => P
     await name(undefined);
     return ownerOf({ options, home, nonce, serverFile, name, letGo });
   } catch (thrown) {
-    await removeServerFile(serverFile).finally(letGo);
+    try {
+      await removeServerFile(serverFile);
+    } finally {
+      await letGo();
+    }
     throw thrown;
   }
 }
@@ -177,7 +181,8 @@ function ownerOf({ options, home, nonce, serverFile, name, letGo }: OwnerParts):
       if (released) throw storeError("store_closed", "This folder is no longer owned by this process.");
       confirm();
       // Whoever reads the address must find the token for it.
-      if (url !== undefined && accessFile !== undefined) await writeOwnerAccess(accessFile, { nonce, url, token: localToken });
+      if (url !== undefined && accessFile !== undefined)
+        await writeOwnerAccess(accessFile, { nonce, url, token: localToken });
       await name(url);
     },
     release: async () => {
@@ -187,7 +192,11 @@ function ownerOf({ options, home, nonce, serverFile, name, letGo }: OwnerParts):
       if (readServerFileNow(serverFile)?.nonce !== nonce) return letGo();
       if (accessFile !== undefined) removeOwnerAccess(accessFile);
       // First the name, then the lock: the next owner's name must not be removed.
-      await removeServerFile(serverFile).finally(letGo);
+      try {
+        await removeServerFile(serverFile);
+      } finally {
+        await letGo();
+      }
     },
   };
 }
@@ -199,7 +208,8 @@ function owned(options: ClaimOptions, named: ServerFile | undefined): OwnedFolde
   const id = readFolderId(options.path);
   const file = id === undefined ? undefined : accessFileIn(homeOf(options.stateFolder, id));
   const access = file === undefined ? undefined : readOwnerAccess(file);
-  if (access !== undefined && access.nonce === nonce) return { kind: "owned", pid, url: access.url, token: access.token };
+  if (access !== undefined && access.nonce === nonce)
+    return { kind: "owned", pid, url: access.url, token: access.token };
   const shared = options.sharedToken;
   const token = shared === undefined || nonce === undefined ? {} : { token: derivedToken(shared, nonce) };
   return { kind: "owned", pid, url, ...token };

@@ -39,7 +39,8 @@ function indexesOf(repository: string): Buffer[] {
     if (errnoOf(thrown) === "ENOENT") return [];
     throw thrown;
   }
-  if (names.length > MAX_SHARED_INDEXES) throw new RangeError(`${repository} has more than ${MAX_SHARED_INDEXES} indexes`);
+  if (names.length > MAX_SHARED_INDEXES)
+    throw new RangeError(`${repository} has more than ${MAX_SHARED_INDEXES} indexes`);
   return names.flatMap((name) => readBounded(join(repository, name), MAX_INDEX_BYTES) ?? []);
 }
 
@@ -91,7 +92,7 @@ function search(index: Buffer, wanted: string, hashBytes: number): boolean | und
 /** Version 4 says how much of the name before it drops, seven bits a byte, the highest first. */
 function readOffset(index: Buffer, at: number): { readonly value: number; readonly end: number } {
   let value = 0;
-  for (let end = at; end < index.length; ) {
+  for (let end = at; end < index.length;) {
     const byte = index[end] ?? 0;
     value = value * 128 + (byte & 0x7f);
     end += 1;

@@ -45,7 +45,9 @@ export async function holdFolder(dataDir: string): Promise<{ readonly release: (
       const server = await listen(address.path);
       const ours = inodeOf(address.path);
       // Closing removes the file by its name: one that another process put there is not ours to remove.
-      return { release: async () => (inodeOf(address.path) === ours ? close(server).finally(address.close) : undefined) };
+      return {
+        release: async () => (inodeOf(address.path) === ours ? close(server).finally(address.close) : undefined),
+      };
     } catch (thrown) {
       address.close();
       if (index > 0 || !NO_SOCKETS.has(errnoOf(thrown))) throw thrown;

@@ -32,7 +32,7 @@ export type FolderDescription = {
   readonly entries: readonly FolderEntry[];
 };
 
-export type FolderEntry = {
+type FolderEntry = {
   readonly name: string;
   readonly kind: "file" | "folder" | "link" | "other";
   readonly uid: number;

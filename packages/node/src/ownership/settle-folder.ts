@@ -63,7 +63,11 @@ async function idFor(path: string, verdict: FolderVerdict): Promise<string> {
 }
 
 /** A state folder that cannot be written is a notice when the data folder was named, and an error when it was found. */
-async function keep({ isNamed, stateFolder }: FolderPlace, id: string, folder: KnownFolder): Promise<string | undefined> {
+async function keep(
+  { isNamed, stateFolder }: FolderPlace,
+  id: string,
+  folder: KnownFolder,
+): Promise<string | undefined> {
   try {
     await keepFolder(stateFolder, id, folder);
     return undefined;

@@ -25,9 +25,7 @@ export type FolderPlace = {
 
 export type FolderVerdict =
   /** Nothing is there, or an empty folder. */
-  | { readonly kind: "blank" }
-  | KnownVerdict
-  | NewVerdict;
+  { readonly kind: "blank" } | KnownVerdict | NewVerdict;
 
 type KnownVerdict = { readonly kind: "known"; readonly id: string; readonly movedFrom?: string };
 /** Usable where it was named, but not known yet; a copy of a known folder must not share its id. */
