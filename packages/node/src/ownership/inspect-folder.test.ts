@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { openSqliteStateStore } from "../sqlite/state-store.ts";
 import { inspectFolder } from "./inspect-folder.ts";
+import { stateFolder } from "./state-folder.ts";
 
 let folder: string;
 beforeEach(() => {
@@ -38,11 +39,11 @@ it("does not know the version that only a killed process's log holds, and finds 
   expect(await inspect()).toEqual({ state: "free" });
 });
 
-it("names the owner while it lives, and not a moment longer", async () => {
+it("names the owner while it lives, and not a moment longer", { timeout: 30_000 }, async () => {
   const script = `
     import { claimFolder } from "./claim-folder.ts";
     const claim = await claimFolder({
-      path: ${JSON.stringify(folder)}, stateFolder: ${JSON.stringify(join(folder, "state"))}, isNamed: true });
+      path: ${JSON.stringify(folder)}, stateFolder: ${JSON.stringify(stateFolder(process.env))}, isNamed: true });
     await claim.setUrl("http://127.0.0.1:1");
     console.log(claim.kind);
     setInterval(() => {}, 1000);`;
