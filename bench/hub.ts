@@ -16,7 +16,6 @@ import {
   ToolRegistry,
 } from "@ergon/core";
 import { createMcpConnector, openInvocationLog, openSqliteStateStore, type SqliteStateStore } from "@ergon/node";
-import { FOLD_MODULE } from "./fold-module.ts";
 import { median, type Report } from "./report.ts";
 
 const CALLS = 2_000;
@@ -45,7 +44,6 @@ export async function run(): Promise<Report> {
   const http = await startHttp();
   const store = openSqliteStateStore({
     path: join(folder, "state.db"),
-    foldModule: FOLD_MODULE,
     logger: silentLogger,
   });
   const registry = new ToolRegistry();

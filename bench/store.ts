@@ -5,7 +5,6 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import type { Commit, StateStore } from "@ergon/core";
 import { openSqliteStateStore } from "@ergon/node";
-import { FOLD_MODULE } from "./fold-module.ts";
 import { median, type Report, whole } from "./report.ts";
 
 const ROUNDS = 9;
@@ -74,7 +73,7 @@ async function bareLoop(path: string, setting: Setting, ms: number): Promise<num
 }
 
 async function storeLoop(path: string, setting: Setting, sessions: number, ms: number): Promise<number> {
-  const store = openSqliteStateStore({ path, foldModule: FOLD_MODULE });
+  const store = openSqliteStateStore({ path });
   const durable = setting !== "fsync off";
   const names = Array.from(
     { length: sessions },

@@ -92,7 +92,6 @@ export async function buildDist(): Promise<void> {
     await copyAsIs("supabase/{migrations/*.sql,seed.sql}");
     await copyAsIs("capabilities/samples/*.{csv,jsonl}");
     await bundleSandbox();
-    await bundleFoldWorker();
     await writeManifest();
     if ((await digest(staging)) !== (await digest(dist))) await swapIn();
   } finally {
@@ -157,14 +156,6 @@ async function bundleSandbox(): Promise<void> {
   for await (const file of glob("*.py", { cwd: join(root, SANDBOX_CHILD) })) {
     await cp(join(root, SANDBOX_CHILD, file), join(staging, "sandbox", file));
   }
-}
-
-/** Runs on a thread of its own and loads no more than it needs. */
-async function bundleFoldWorker(): Promise<void> {
-  const input = "packages/node/src/sqlite/fold-worker.ts";
-  const build = await rolldown({ cwd: root, input, plugins: [takeBuiltins], platform: "node" });
-  await build.write({ file: join(staging, "fold-worker.js"), format: "esm" });
-  await build.close();
 }
 
 /** Asks the loader that was just built, so that packs and loader share one core and one zod. */

@@ -11,7 +11,6 @@ import {
   ToolRegistry,
 } from "@ergon/core";
 import { openFileBlobStore, openSqliteStateStore } from "@ergon/node";
-import { FOLD_MODULE } from "../fold-module.ts";
 import type { OpenContender } from "./contender.ts";
 
 /**
@@ -21,7 +20,7 @@ import type { OpenContender } from "./contender.ts";
 export const open: OpenContender = async ({ folder, stepped }) => {
   const fsync = process.env["ERGON_FSYNC"] === "always" ? "always" : "effects";
   const effects = process.env["BENCH_EFFECTS"] === "idempotent" ? "idempotent" : "pure";
-  const store = openSqliteStateStore({ path: join(folder, "state.db"), foldModule: FOLD_MODULE });
+  const store = openSqliteStateStore({ path: join(folder, "state.db") });
   const blobs = openFileBlobStore({ folder: join(folder, "blobs") });
   const clock = createSystemClock();
   const registry = new ToolRegistry();

@@ -5,7 +5,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Readable, Writable } from "node:stream";
 import { setTimeout } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
 import { rolldown } from "rolldown";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openFileBlobStore, openSqliteStateStore } from "@ergon/node";
@@ -24,16 +23,15 @@ type Writer = ChildProcessByStdio<Writable, Readable, null>;
 
 const homes: string[] = [];
 let script: string;
-let foldModule: string;
 beforeAll(async () => {
   for (let lane = 0; lane < LANES; lane += 1) {
     homes.push(mkdtempSync(join(lane === 0 ? tmpdir() : MEMORY, "ergon-crash-")));
   }
   script = join(homes[0] ?? "", "writer.mjs");
   // Bundled, because a process starts four times as fast so, and this test starts hundreds.
-  await bundle(join(import.meta.dirname, "store-crash/writer.fixture.ts"), script);
-  foldModule = join(homes[0] ?? "", "fold-worker.mjs");
-  await bundle(fileURLToPath(new URL("sqlite/fold-worker.ts", import.meta.resolve("@ergon/node"))), foldModule);
+  const build = await rolldown({ input: join(import.meta.dirname, "store-crash/writer.fixture.ts"), platform: "node" });
+  await build.write({ file: script, format: "esm" });
+  await build.close();
 }, 30_000);
 afterAll(() => {
   for (const home of homes) rmSync(home, { recursive: true, force: true });
@@ -55,19 +53,13 @@ describe("a writing process that is ended by SIGKILL", () => {
   );
 });
 
-async function bundle(input: string, file: string): Promise<void> {
-  const build = await rolldown({ input, platform: "node" });
-  await build.write({ file, format: "esm" });
-  await build.close();
-}
-
 /** `unheard`: commits that were there although their process died before it could say so. */
 type Tally = { kills: number; commits: number; unheard: number };
 
 async function runLane(home: string, lane: number, left: { kills: number }): Promise<Tally> {
   const random = createRandom(lane + 1);
   const tally: Tally = { kills: 0, commits: 0, unheard: 0 };
-  let next = startWriter(lane);
+  let next = startWriter();
   for (let round = 0; left.kills > 0; round += 1) {
     const folder = join(home, String(round));
     mkdirSync(folder);
@@ -76,7 +68,7 @@ async function runLane(home: string, lane: number, left: { kills: number }): Pro
     for (let kill = 0; kill < KILLS_PER_FOLDER && left.kills > 0; kill += 1) {
       left.kills -= 1;
       const writer = next;
-      next = startWriter(lane);
+      next = startWriter();
       await runAndKill(writer, folder, random, acknowledged);
       tally.kills += 1;
       // Now and then the next process meets what two dead ones left.
@@ -90,9 +82,8 @@ async function runLane(home: string, lane: number, left: { kills: number }): Pro
   return tally;
 }
 
-/** The first lane folds by itself, the others on another thread. */
-function startWriter(lane: number): Writer {
-  return spawn(process.execPath, lane === 0 ? [script] : [script, foldModule], { stdio: ["pipe", "pipe", "inherit"] });
+function startWriter(): Writer {
+  return spawn(process.execPath, [script], { stdio: ["pipe", "pipe", "inherit"] });
 }
 
 async function runAndKill(

@@ -155,7 +155,7 @@ export function compose({ flags, home, version, stopping, note, fatal }: Compose
       ]);
       await capabilities();
       const memoryState = () => createMemoryStateStore({ logger });
-      const open = () => openData({ values, place, logger, foldModule: foldModuleIn(home), memoryState, supabase });
+      const open = () => openData({ values, place, logger, memoryState, supabase });
       const books = await plans();
       const hub = {
         config: servers,
@@ -271,12 +271,6 @@ function isBuilt(home: string): boolean {
 function bundleIn(home: string): string {
   if (isBuilt(home)) return join(home, "sandbox");
   return fileURLToPath(new URL("sandbox/child", import.meta.resolve("@ergon/node")));
-}
-
-/** What puts commits into their tables on a thread of its own. */
-function foldModuleIn(home: string): string {
-  if (isBuilt(home)) return join(home, "fold-worker.js");
-  return fileURLToPath(new URL("sqlite/fold-worker.ts", import.meta.resolve("@ergon/node")));
 }
 
 /** Few commands need a sandbox: nothing of it is loaded before one is used. */

@@ -11,6 +11,7 @@ import {
   type ErgonError,
   type Logger,
   type LoopStore,
+  type StateStore,
 } from "@ergon/core";
 import {
   claimFolder,
@@ -21,32 +22,27 @@ import {
   openConversationMemory,
   openFileBlobStore,
   openKeptVectors,
+  openOwnedDatabase,
   openSqliteApprovalStore,
   openSqliteConversationStore,
   openSqliteLoopStore,
   openSqliteStateStore,
+  type OwnedDatabase,
   type OwnedFolder,
   type SettingValues,
+  type StorePlace,
   type Supabase,
 } from "@ergon/node";
 import { DATABASE_NAME } from "./inspect-data.ts";
 
-const APPROVALS_NAME = "approvals.db";
-const LOOPS_NAME = "loops.db";
-const MEMORY_NAME = "memory.db";
 const VECTORS_NAME = "vectors.db";
-const CONVERSATIONS_NAME = "conversations.db";
-
-type OpenedState = ReturnType<typeof openSqliteStateStore>;
 
 export type DataOptions = {
   readonly values: SettingValues;
   readonly place: ClaimOptions;
   readonly logger: Logger;
-  /** What folds on a thread of its own. */
-  readonly foldModule: string;
   /** For `memory:`: kept until the process ends. */
-  readonly memoryState: () => Omit<OpenedState, "verify">;
+  readonly memoryState: () => StateStore;
   /** Made for whoever owns the folder, and closed with it. */
   readonly supabase: () => Supabase;
 };
@@ -54,7 +50,11 @@ export type DataOptions = {
 export type OpenedData =
   | {
       readonly kind: "opened";
-      readonly state: Omit<OpenedState, "verify">;
+      readonly state: StateStore;
+      /** Where other stores keep what they have. */
+      readonly place: StorePlace;
+      /** What is wrong with the database now. */
+      readonly health: () => ErgonError | undefined;
       readonly blobs: BlobStore;
       readonly loops: LoopStore;
       readonly approvals: ApprovalStore;
@@ -76,38 +76,34 @@ export type OpenedData =
   | { readonly kind: "owned"; readonly owner: OwnedFolder };
 
 /** Becomes the owner of the data folder and opens what is kept there, unless another process owns it. */
-export async function openData({
-  values,
-  place,
-  logger,
-  foldModule,
-  memoryState,
-  ...parts
-}: DataOptions): Promise<OpenedData> {
+export async function openData({ values, place, logger, memoryState, ...parts }: DataOptions): Promise<OpenedData> {
   const { data } = values;
   const claim = await claimFolder(place);
   if (claim.kind === "owned") return { kind: "owned", owner: claim };
   const { lost, guard, stop } = guardOwnership(claim);
   try {
     const blobs = openFileBlobStore({ folder: join(data, "blobs") });
-    const path = join(data, DATABASE_NAME);
-    const state =
-      values.store === "memory:" ? memoryState() : openSqliteStateStore({ path, foldModule, logger, ...guard });
-    const loops = openLoops(values);
-    const approvals = openApprovals(values);
+    const isKept = values.store !== "memory:";
+    const path = isKept || values.loopStore !== "memory" ? join(data, DATABASE_NAME) : ":memory:";
+    const database = openOwnedDatabase({ path, logger, ...guard });
+    const state = isKept ? openSqliteStateStore({ database, logger }) : memoryState();
+    const loops = openLoops(values, database);
+    const approvals = isKept ? openSqliteApprovalStore({ database }) : createMemoryApprovalStore();
     const supabase = parts.supabase();
-    const ownMemory = openMemory(values);
+    const ownMemory = isKept ? openConversationMemory({ database }) : createConversationMemory();
     const memory = supabase.turns?.around(ownMemory) ?? ownMemory;
     const vectors = openKeptVectors({ path: join(data, VECTORS_NAME), logger });
-    const conversations = openConversations(values);
+    const conversations = isKept ? openSqliteConversationStore({ database }) : createMemoryConversationStore();
     const close = async () =>
-      closeAll([supabase, memory, vectors, approvals, conversations, loops, state, blobs], async () => {
+      closeAll([supabase, vectors, state, database, blobs], async () => {
         stop();
         await claim.release();
       });
     return {
       kind: "opened",
       state,
+      place: isKept ? { database } : { path: ":memory:" },
+      health: database.health,
       blobs,
       loops,
       approvals,
@@ -150,25 +146,9 @@ function guardOwnership({ confirm }: Pick<FolderOwner, "confirm">) {
   return { lost: losing.signal, guard, stop: () => clearInterval(confirming) };
 }
 
-function openLoops({ data, loopStore, loopHistory: keepPerOwner }: SettingValues): LoopStore {
+function openLoops({ loopStore, loopHistory: keepPerOwner }: SettingValues, database: OwnedDatabase): LoopStore {
   if (loopStore === "memory") return createMemoryLoopStore({ keepPerOwner });
-  return openSqliteLoopStore({ path: join(data, LOOPS_NAME), keepPerOwner });
-}
-
-function openApprovals({ data, store }: SettingValues): ApprovalStore {
-  if (store === "memory:") return createMemoryApprovalStore();
-  return openSqliteApprovalStore({ path: join(data, APPROVALS_NAME) });
-}
-
-function openMemory({ data, store }: SettingValues): ConversationMemory & Closable {
-  if (store === "memory:") return { ...createConversationMemory(), close: () => Promise.resolve() };
-  const memory = openConversationMemory({ path: join(data, MEMORY_NAME) });
-  return { ...memory, close: async () => memory.close() };
-}
-
-function openConversations({ data, store }: SettingValues): ConversationStore {
-  if (store === "memory:") return createMemoryConversationStore();
-  return openSqliteConversationStore({ path: join(data, CONVERSATIONS_NAME) });
+  return openSqliteLoopStore({ database, keepPerOwner });
 }
 
 type Closable = { readonly close: () => Promise<void> };

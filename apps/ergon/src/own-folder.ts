@@ -89,6 +89,7 @@ export async function own(parts: WorkplaceParts, data: OwnedData, entrance: Entr
   const isEnabled = (): boolean => hub.settings().subAgentEnabled !== false;
   const subAgent = leadSubAgent({
     ...parts,
+    place: data.place,
     servers: hub.desk,
     environment: parts.hub.environment,
     engine,
@@ -253,7 +254,7 @@ function whenLost(lost: AbortSignal, act: (error: ErgonError) => void): void {
 
 function hubParts(
   { hub, asking, values, registry, models: { model }, clock, logger }: WorkplaceParts,
-  { state }: OwnedData,
+  { state, place }: OwnedData,
   { stays = false }: Entrance,
 ): HubParts {
   return {
@@ -262,6 +263,7 @@ function hubParts(
     ...(model === undefined ? {} : { model }),
     asking,
     dataFolder: values.data,
+    place,
     isKept: values.store !== "memory:",
     registry,
     clock,

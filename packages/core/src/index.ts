@@ -244,9 +244,9 @@ export {
   type BlobText,
   type CommitRows,
   type ContextText,
-  type EnergyText,
-  type EventsText,
-  type JournalText,
+  type EventText,
+  type JournalEndText,
+  type JournalStartText,
   type SessionRow,
 } from "./memory/commit-rows.ts";
 export { createIds } from "./memory/ids.ts";
@@ -264,8 +264,7 @@ export {
   sessionCursor,
   writeScopeCursor,
 } from "./memory/store-refusals.ts";
-export { journalRow, readEvents } from "./memory/row-text.ts";
-export { newsOf, storedEvent } from "./memory/stored-rows.ts";
+export { journalRow, newsOf, storedEvent } from "./memory/stored-rows.ts";
 export { type CostModel, createCostModel, type PricedTool } from "./energy/cost-model.ts";
 export { createEnergyLedger, type EnergyLedger, MAX_PENDING_ROWS } from "./energy/ledger.ts";
 export {

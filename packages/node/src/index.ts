@@ -46,6 +46,8 @@ export { createLocalSandbox, type LocalSandboxOptions } from "./sandbox/local-sa
 export { createRemoteSandbox, type SandboxTarget } from "./sandbox/remote-sandbox.ts";
 export { type SandboxServer, type SandboxServerOptions, serveSandbox } from "./sandbox/sandbox-server.ts";
 export { createSupervisedSandbox, type SupervisedOptions } from "./sandbox/supervised-sandbox.ts";
+export { openOwnedDatabase, type OwnedDatabase, type OwnedDatabaseOptions } from "./sqlite/owned-database.ts";
+export type { StorePlace } from "./sqlite/small-store.ts";
 export { openSqliteStateStore, type SqliteStateStore, type SqliteStoreOptions } from "./sqlite/state-store.ts";
 export { askRemote } from "./remote/remote-ask.ts";
 export type { RemoteTarget } from "./remote/remote-call.ts";
@@ -90,7 +92,7 @@ export { type Found, openRegistryCache, type RegistryCache } from "./hub/install
 export { createRegistryClient } from "./hub/install/registry-client.ts";
 export { npmEnvironment } from "./hub/install/npm-environment.ts";
 export { type EnableQuestion, startsAsAsked, type SubAgentDesk } from "./hub/sub-agent/desk.ts";
-export { openSubAgentRequests } from "./hub/sub-agent/requests.ts";
+export { hasSubAgentRequests, openSubAgentRequests } from "./hub/sub-agent/requests.ts";
 export { isInstalledServer } from "./hub/install/server-folder.ts";
 export { runSubAgentWorker, serversFolder } from "./hub/sub-agent/run-worker.ts";
 export { openSubAgent, type OwnedSubAgent } from "./hub/sub-agent/sub-agent.ts";

@@ -87,6 +87,7 @@ export async function serve(
   const hub = await openHub({
     config: { path: join(folder, "mcp-servers.json"), isNamed: true },
     dataFolder: folder,
+    place: { path: ":memory:" },
     isKept: false,
     stays: true,
     environment: { XDG_STATE_HOME: join(folder, "state") },
@@ -102,6 +103,7 @@ export async function serve(
     ...world,
     values: readSettings({ flags: { data: folder }, env: {}, cwd: folder }).values,
     entry: fileURLToPath(new URL("../cli.ts", import.meta.url)),
+    place: { path: ":memory:" },
     servers: hub.desk,
     environment: {},
     isEnabled: () => true,

@@ -2,8 +2,6 @@
  * The sub-agent of a folder that we own. It is opened when somebody asks something of it, or when an earlier process left it
  * something to do; its own process starts with the first work.
  */
-import { existsSync } from "node:fs";
-import { join } from "node:path";
 import {
   type AgenticPlan,
   type Approvals,
@@ -24,6 +22,7 @@ import {
   expandServer,
   FIRST_PRINCIPAL,
   isInstalledServer,
+  hasSubAgentRequests,
   npmEnvironment,
   openServersFile,
   openSubAgent,
@@ -33,6 +32,7 @@ import {
   serversFolder,
   type SettingValues,
   startsAsAsked,
+  type StorePlace,
   type SubAgentDesk,
 } from "@ergon/node";
 import { once } from "../once.ts";
@@ -40,6 +40,8 @@ import { subAgentTools } from "./sub-agent-tools.ts";
 
 export type LeadSubAgentParts = {
   readonly values: SettingValues;
+  /** Where its requests are kept. */
+  readonly place: StorePlace;
   /** The program's own entry. */
   readonly entry: string;
   readonly servers: ServersDesk;
@@ -58,14 +60,13 @@ const ENABLE_TOOL = "ergon::enable_server";
 
 export function leadSubAgent(parts: LeadSubAgentParts): OwnedSubAgent {
   const { values, registry, clock, logger, environment } = parts;
-  const path = values.store === "memory:" ? ":memory:" : join(values.data, "subagent.db");
   let live: OwnedSubAgent | undefined;
   let isStarted = false;
   let pausedHow: Parameters<OwnedSubAgent["pause"]>[0] | undefined;
   const listeners = new Set<() => void>();
   const open = once(async () => {
     const opened = await openSubAgent({
-      requests: openSubAgentRequests({ path }),
+      requests: openSubAgentRequests(parts.place),
       worker: createSubAgentWorker({
         command: [process.execPath, parts.entry, "subagent", "--data", values.data, "--mcp-config", values.mcpConfig],
         env: {
@@ -95,7 +96,7 @@ export function leadSubAgent(parts: LeadSubAgentParts): OwnedSubAgent {
     start: () => {
       isStarted = true;
       if (live !== undefined) live.start();
-      else if (path !== ":memory:" && existsSync(path) && parts.isEnabled()) open().catch(failed);
+      else if (hasSubAgentRequests(parts.place) && parts.isEnabled()) open().catch(failed);
     },
     stop: async () => {
       isStarted = false;

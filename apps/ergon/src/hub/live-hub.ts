@@ -31,6 +31,7 @@ import {
   readServers,
   type ServersDesk,
   type ServersFile,
+  type StorePlace,
   withAllowed,
   withoutAllowed,
 } from "@ergon/node";
@@ -49,6 +50,8 @@ export type LiveHubParts = {
     readonly isNamed: boolean;
   };
   readonly dataFolder: string;
+  /** Where calls of servers' tools are written down. */
+  readonly place: StorePlace;
   /** The process goes on until it is stopped. One that ends with its command tells whoever typed it how servers are. */
   readonly stays: boolean;
   /** Whether what is learned is kept when the process ends. */
@@ -91,7 +94,7 @@ export async function openLiveHub(parts: LiveHubParts): Promise<LiveHub> {
   const allowed = openAllowedServers(allowedServersPath(environment));
   const hidden = new Map<string, <T>(value: T) => T>();
   const log = openInvocationLog({
-    path: parts.isKept ? join(parts.dataFolder, "hub.db") : ":memory:",
+    ...parts.place,
     clock,
     logger,
     hide: (serverId, value) => hidden.get(serverId)?.(value) ?? value,

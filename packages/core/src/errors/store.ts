@@ -14,6 +14,7 @@ export type StoreErrorCode =
   | "folder_untrusted"
   | "ownership_lost"
   | "owner_gone"
+  | "ownership_lost"
   | "blob_not_found"
   | "blob_corrupt"
   | "blob_too_large";

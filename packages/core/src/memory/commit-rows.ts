@@ -1,9 +1,8 @@
-import type { Commit, ContextWrite, JournalWrite, SessionWrite } from "../ports/state-store.ts";
+import type { Commit, ContextWrite, JournalRow, JournalWrite, SessionWrite } from "../ports/state-store.ts";
 import type { EnergyRow } from "../schema/energy.ts";
 import type { EventType, NewEvent } from "../schema/event.ts";
 import type { SessionStatus } from "../schema/session.ts";
 import { checkCount, checkKey, checkNumber, invalid, type Measured, write } from "./commit-checks.ts";
-import { energyOf, eventsOf, intentOf, outcomeOf } from "./row-text.ts";
 
 /** One commit writes at most this many rows. */
 export const MAX_COMMIT_ROWS = 50_000;
@@ -20,9 +19,9 @@ export type CommitRows = {
   readonly dropScopes: readonly string[];
   readonly context: readonly ContextText[];
   readonly journal: readonly JournalText[];
-  readonly energy: EnergyText | undefined;
+  readonly energy: readonly EnergyRow[];
   readonly blobs: readonly BlobText[];
-  readonly events: EventsText | undefined;
+  readonly events: readonly EventText[];
   readonly cursor: { readonly name: string; readonly seq: number } | undefined;
   readonly chars: number;
 };
@@ -44,17 +43,23 @@ export type ContextText = {
   readonly ord: string | null;
   readonly value: string | null;
 };
-/** One write of the journal, as the JSON that a row keeps (`row-text.ts`): what was asked, and what came of it. */
+/** One write of the journal: what was asked, what came of it, or both. `request` and `result` are JSON. */
 export type JournalText = {
   readonly ord: string;
-  readonly stepId: string | null;
-  readonly intent: string | undefined;
-  readonly outcome: string | undefined;
+  readonly start: JournalStartText | undefined;
+  readonly end: JournalEndText | undefined;
 };
-/** Events as one JSON array, with their types. */
-export type EventsText = { readonly types: readonly EventType[]; readonly text: string };
-/** Ledger rows as one JSON array, with their number and sum. */
-export type EnergyText = { readonly rows: number; readonly units: number; readonly text: string };
+export type JournalStartText = Pick<JournalRow, "scope" | "toolId" | "effects" | "key" | "argsHash" | "startedAt"> & {
+  readonly stepId: string | null;
+  readonly request: string;
+};
+export type JournalEndText = Pick<JournalRow, "energyUnits"> & {
+  readonly state: Exclude<JournalRow["state"], "started">;
+  readonly result: string;
+  readonly finishedAt: string;
+};
+/** `data` is JSON. */
+export type EventText = { readonly type: EventType; readonly at: string; readonly data: string };
 export type BlobText = { readonly id: string; readonly bytes: number; readonly mediaType: string; readonly at: string };
 
 /**
@@ -91,7 +96,7 @@ export function commitRows(commit: Commit): CommitRows {
     dropScopes: dropScopes === undefined ? NONE : dropScopes.map((scope) => checkKey(commit, "scope", scope)),
     context: context === undefined ? NONE : context.map((row) => contextText(commit, row, text)),
     journal: journal === undefined ? NONE : journal.map((row) => journalText(commit, row, text)),
-    energy: energy === undefined || energy.length === 0 ? undefined : energyText(commit, energy, text),
+    energy: energy === undefined ? NONE : energy.map((row) => energyRow(commit, row, text)),
     blobs:
       blobs === undefined
         ? NONE
@@ -101,7 +106,7 @@ export function commitRows(commit: Commit): CommitRows {
             mediaType: checkKey(commit, "media type", ref.mediaType),
             at: checkKey(commit, "time", at),
           })),
-    events: events === undefined || events.length === 0 ? undefined : eventsText(commit, events, text),
+    events: events === undefined ? NONE : events.map((event) => eventText(commit, event, text)),
     cursor:
       cursor === undefined
         ? undefined
@@ -167,54 +172,53 @@ function contextText(commit: Commit, row: ContextWrite, text: Measured): Context
 }
 
 function journalText(commit: Commit, row: JournalWrite, text: Measured): JournalText {
-  const stepId = row.kind === "finish" || row.stepId === undefined ? null : checkKey(commit, "step id", row.stepId);
   return {
     ord: checkKey(commit, "position", row.ord),
-    stepId,
-    intent: row.kind === "finish" ? undefined : intentText(commit, row, text),
-    outcome: row.kind === "start" ? undefined : outcomeText(commit, row, text),
+    start: row.kind === "finish" ? undefined : startText(commit, row, text),
+    end: row.kind === "start" ? undefined : endText(commit, row, text),
   };
 }
 
-function intentText(commit: Commit, row: Exclude<JournalWrite, { kind: "finish" }>, text: Measured): string {
-  checkKey(commit, "scope", row.scope);
-  checkKey(commit, "tool id", row.toolId);
-  checkKey(commit, "idempotency key", row.key);
-  checkKey(commit, "args hash", row.argsHash);
-  checkKey(commit, "time", row.at);
-  if (row.request === undefined) throw invalid(commit, "has a request that is not JSON");
-  return write(commit, "request", intentOf(commit.sessionId, row), text);
+function startText(commit: Commit, row: Exclude<JournalWrite, { kind: "finish" }>, text: Measured): JournalStartText {
+  const start = {
+    scope: checkKey(commit, "scope", row.scope),
+    stepId: row.stepId === undefined ? null : checkKey(commit, "step id", row.stepId),
+    toolId: checkKey(commit, "tool id", row.toolId),
+    effects: row.effects,
+    key: checkKey(commit, "idempotency key", row.key),
+    argsHash: checkKey(commit, "args hash", row.argsHash),
+    request: write(commit, "request", row.request, text),
+    startedAt: checkKey(commit, "time", row.at),
+  };
+  text.chars += start.scope.length + start.toolId.length + start.key.length + start.argsHash.length + ROW_CHARS;
+  return start;
 }
 
-function outcomeText(commit: Commit, row: Exclude<JournalWrite, { kind: "start" }>, text: Measured): string {
-  checkKey(commit, "time", row.kind === "whole" ? row.finishedAt : row.at);
-  checkNumber(commit, "energy units", row.energyUnits);
-  if (row.result === undefined) throw invalid(commit, "has a result that is not JSON");
-  return write(commit, "result", outcomeOf(row), text);
-}
-
-function eventsText(commit: Commit, events: readonly NewEvent[], text: Measured): EventsText {
-  for (const { at, data } of events) {
-    checkKey(commit, "time", at);
-    if (data === undefined) throw invalid(commit, "has an event that is not JSON");
-  }
-  return { types: events.map(({ type }) => type), text: write(commit, "event", eventsOf(events), text) };
-}
-
-function energyText(commit: Commit, rows: readonly EnergyRow[], text: Measured): EnergyText {
-  let units = 0;
-  for (const row of rows) {
-    checkKey(commit, "time", row.at);
-    units += checkNumber(commit, "energy units", row.units);
-    if (row.toolId !== undefined) checkKey(commit, "tool id", row.toolId);
-    if (row.reference !== undefined) checkKey(commit, "reference", row.reference);
-  }
+function endText(commit: Commit, row: Exclude<JournalWrite, { kind: "start" }>, text: Measured): JournalEndText {
   return {
-    rows: rows.length,
-    units,
-    text: write(commit, "energy row", energyOf(commit.sessionId, rows, commit.journal ?? []), text),
+    state: row.state,
+    result: write(commit, "result", row.result, text),
+    finishedAt: checkKey(commit, "time", row.kind === "whole" ? row.finishedAt : row.at),
+    energyUnits: checkNumber(commit, "energy units", row.energyUnits),
   };
 }
+
+function eventText(commit: Commit, { type, at, data }: NewEvent, text: Measured): EventText {
+  text.chars += type.length + checkKey(commit, "time", at).length + ROW_CHARS;
+  return { type, at, data: write(commit, "event", data, text) };
+}
+
+function energyRow(commit: Commit, row: EnergyRow, text: Measured): EnergyRow {
+  checkKey(commit, "time", row.at);
+  checkNumber(commit, "energy units", row.units);
+  const { toolId = "", reference = "" } = row;
+  text.chars += checkKey(commit, "tool id", toolId).length + checkKey(commit, "reference", reference).length;
+  text.chars += row.at.length + ROW_CHARS;
+  return { ...row };
+}
+
+/** What the names of a row's fields come to in JSON. */
+const ROW_CHARS = 26;
 
 function sizeOf(rows: readonly unknown[] | undefined): number {
   return rows === undefined ? 0 : rows.length;

@@ -1,11 +1,18 @@
 import type { ContextRow, JournalQuery, JournalRow, SessionRecord } from "../ports/state-store.ts";
 import type { Json } from "../schema/json.ts";
 import type { SessionCore } from "../schema/session.ts";
-import type { CommitRows, ContextText, JournalText, SessionRow } from "./commit-rows.ts";
+import type {
+  CommitRows,
+  ContextText,
+  JournalEndText,
+  JournalStartText,
+  JournalText,
+  SessionRow,
+} from "./commit-rows.ts";
 import { afterPrefix } from "./byte-order.ts";
-import { journalRow } from "./row-text.ts";
 import { createSortedMap, type SortedMap } from "./sorted-map.ts";
 import { checkWhole, pageLimit, refuse } from "./store-refusals.ts";
+import { journalRow } from "./stored-rows.ts";
 
 /** One session of the memory store. Values are kept as text, so that no reader shares an object with another. */
 export type MemorySession = {
@@ -18,11 +25,7 @@ export type MemorySession = {
   readonly byStep: Map<string, SortedMap<JournalEntry>>;
 };
 
-type JournalEntry = {
-  readonly stepId: string | null;
-  readonly intent: string;
-  readonly outcome: string | undefined;
-};
+type JournalEntry = { readonly start: JournalStartText; readonly end: JournalEndText | undefined };
 
 export function newSession(n: number, owner: string, row: SessionRow): MemorySession {
   return {
@@ -43,22 +46,22 @@ export function checkJournal(
   writes: readonly JournalText[],
 ): void {
   const open = new Map<string, boolean>();
-  for (const { ord, intent, outcome } of writes) {
+  for (const { ord, start, end } of writes) {
     const entry = session?.journal.get(ord);
-    const isOpen = open.get(ord) ?? (entry === undefined ? undefined : entry.outcome === undefined);
-    if (intent !== undefined && isOpen !== undefined) throw refuse.positionTaken(sessionId, ord);
-    if (intent === undefined && isOpen === undefined) throw refuse.positionUnknown(sessionId, ord);
-    if (intent === undefined && isOpen === false) throw refuse.positionSettled(sessionId, ord);
-    open.set(ord, outcome === undefined);
+    const isOpen = open.get(ord) ?? (entry === undefined ? undefined : entry.end === undefined);
+    if (start !== undefined && isOpen !== undefined) throw refuse.positionTaken(sessionId, ord);
+    if (start === undefined && isOpen === undefined) throw refuse.positionUnknown(sessionId, ord);
+    if (start === undefined && isOpen === false) throw refuse.positionSettled(sessionId, ord);
+    open.set(ord, end === undefined);
   }
 }
 
-export function writeJournal(session: MemorySession, { ord, stepId: given, intent, outcome }: JournalText): void {
-  const begun = intent === undefined ? session.journal.get(ord) : { stepId: given, intent };
-  if (begun === undefined) return;
-  const { stepId } = begun;
-  const entry = { stepId, intent: begun.intent, outcome };
+export function writeJournal(session: MemorySession, { ord, start: given, end }: JournalText): void {
+  const start = given ?? session.journal.get(ord)?.start;
+  if (start === undefined) return;
+  const entry = { start, end };
   session.journal.set(ord, entry);
+  const { stepId } = start;
   if (stepId === null) return;
   let ofStep = session.byStep.get(stepId);
   if (ofStep === undefined) {
@@ -93,14 +96,13 @@ export function readJournal(session: MemorySession, query: JournalQuery): Journa
   const found: JournalRow[] = [];
   for (const ord of ordsOf(source, query)) {
     const entry = source.get(ord);
-    if (entry === undefined || (query.settledOnly === true && entry.outcome === undefined)) continue;
+    if (entry === undefined || (query.settledOnly === true && entry.end === undefined)) continue;
     if (skip > 0) {
       skip -= 1;
       continue;
     }
     if (found.length >= limit) break;
-    const { stepId, intent, outcome } = entry;
-    found.push(journalRow({ sessionId: query.sessionId, ord, stepId }, intent, outcome));
+    found.push(journalRow(ord, entry.start, entry.end));
   }
   return found;
 }

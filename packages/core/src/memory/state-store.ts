@@ -4,7 +4,7 @@ import type { BlobRow, CommitReceipt, StateStore } from "../ports/state-store.ts
 import type { StoredEvent } from "../schema/event.ts";
 import type { AgenticPlan } from "../schema/plan.ts";
 import { createCommitQueue } from "./commit-queue.ts";
-import type { BlobText, CommitRows } from "./commit-rows.ts";
+import type { BlobText, CommitRows, EventText } from "./commit-rows.ts";
 import {
   checkJournal,
   type MemorySession,
@@ -17,8 +17,7 @@ import {
   writeJournal,
 } from "./memory-session.ts";
 import { createEnergySums } from "./energy-totals.ts";
-import { journalRow, readEvents } from "./row-text.ts";
-import { newsOf, storedEvent } from "./stored-rows.ts";
+import { journalRow, newsOf, storedEvent } from "./stored-rows.ts";
 import {
   checkWhole,
   pageLimit,
@@ -92,10 +91,9 @@ export function createMemoryStateStore(options: { readonly logger?: Logger } = {
       const owned = blobs.get(blob.id) ?? [];
       if (!owned.some((row) => row.owner === owner)) blobs.set(blob.id, [...owned, { ...blob, owner }]);
     }
-    for (let at = 0; at < (rows.events?.types.length ?? 0); at += 1)
-      events.push({ text: rows.events?.text ?? "", at, seq: events.length + 1, owner, sessionId });
+    for (const event of rows.events) events.push({ event, seq: events.length + 1, owner, sessionId });
     if (rows.cursor !== undefined) cursors.set(rows.cursor.name, rows.cursor.seq);
-    if (rows.energy !== undefined) energy.add(sessionId, owner, rows.energy);
+    for (const { units } of rows.energy) energy.add(sessionId, owner, { units, rows: 1 });
   }
 
   /** Every read is refused once the store is closed, and fails as a rejection. */
@@ -152,8 +150,7 @@ export function createMemoryStateStore(options: { readonly logger?: Logger } = {
     readJournalRow: (sessionId, ord) =>
       reading(() => {
         const entry = sessions.get(sessionId)?.journal.get(ord);
-        if (entry === undefined) return undefined;
-        return journalRow({ sessionId, ord, stepId: entry.stepId }, entry.intent, entry.outcome);
+        return entry === undefined ? undefined : journalRow(ord, entry.start, entry.end);
       }),
     readEvents: (query) =>
       reading(() => {
@@ -164,7 +161,7 @@ export function createMemoryStateStore(options: { readonly logger?: Logger } = {
           if (event === undefined) break;
           if (query.owner !== undefined && event.owner !== query.owner) continue;
           if (query.sessionId !== undefined && event.sessionId !== query.sessionId) continue;
-          found.push(read(event));
+          found.push(storedEvent(event.event, event.seq, event.owner, event.sessionId));
         }
         return found;
       }),
@@ -181,20 +178,12 @@ export function createMemoryStateStore(options: { readonly logger?: Logger } = {
   };
 }
 
-/** The event at place `at` of the text that its commit made. */
 type StoredText = {
-  readonly text: string;
-  readonly at: number;
+  readonly event: EventText;
   readonly seq: number;
   readonly owner: string;
   readonly sessionId: string;
 };
-
-function read({ text, at, seq, owner, sessionId }: StoredText): StoredEvent {
-  const event = readEvents(JSON.parse(text))[at];
-  if (event === undefined) throw new Error(`Event ${String(seq)} is not in its text.`);
-  return storedEvent(event, seq, owner, sessionId);
-}
 
 function blobRow({
   id,

@@ -8,17 +8,11 @@ import {
   sortKey,
   ToolGrant,
 } from "@ergon/core";
-import type { DatabaseSchema } from "./open-database.ts";
-import { openSmallDatabase } from "./small-database.ts";
+import { openSmallStore, type StorePlace } from "./small-store.ts";
 
-/** Approvals that outlive the process, in a file of their own. An answer is on the disk before anybody acts on it. */
-export function openSqliteApprovalStore({ path }: { readonly path: string }): ApprovalStore {
-  const { all, run, acting, close } = openSmallDatabase({
-    path,
-    schema: SCHEMA,
-    what: "approval store",
-    durable: true,
-  });
+/** Approvals that outlive the process. An answer is on the disk before anything acts on it. */
+export function openSqliteApprovalStore(place: StorePlace): ApprovalStore {
+  const { all, run, acting, reading, close } = openSmallStore(place, { what: "approval store", durable: true });
 
   const find = (id: string): Approval | undefined => {
     const [row] = all<TextRow>("SELECT text FROM approvals WHERE id = ?", id);
@@ -52,9 +46,9 @@ export function openSqliteApprovalStore({ path }: { readonly path: string }): Ap
         if ((pending?.n ?? 0) >= MAX_PENDING_APPROVALS) throw approvalsFull();
         return put(approval);
       }),
-    read: (id) => acting("reading an approval", () => find(id)),
+    read: (id) => reading("reading an approval", () => find(id)),
     list: ({ owners, state, limit, cursor }) =>
-      acting("listing approvals", () => {
+      reading("listing approvals", () => {
         const rows = all<TextRow & { sort_key: string }>(
           `SELECT text, sort_key FROM approvals
            WHERE (?1 IS NULL OR owner IN (SELECT value FROM json_each(?1))) AND (?2 IS NULL OR state = ?2) AND (?3 IS NULL OR sort_key < ?3)
@@ -101,9 +95,9 @@ export function openSqliteApprovalStore({ path }: { readonly path: string }): Ap
         forgetOldest();
       }),
     listGrants: ({ limit, cursor = "" }) =>
-      acting("listing grants", () => {
+      reading("listing grants", () => {
         const rows = all<TextRow>(
-          "SELECT text FROM grants WHERE tool_id > ? ORDER BY tool_id LIMIT ? + 0",
+          "SELECT text FROM tool_grants WHERE tool_id > ? ORDER BY tool_id LIMIT ? + 0",
           cursor,
           limit + 1,
         );
@@ -112,49 +106,21 @@ export function openSqliteApprovalStore({ path }: { readonly path: string }): Ap
         return rows.length > limit && last !== undefined ? { items, nextCursor: last.toolId } : { items };
       }),
     readGrant: (toolId) =>
-      acting("reading a grant", () => {
-        const [row] = all<TextRow>("SELECT text FROM grants WHERE tool_id = ?", toolId);
+      reading("reading a grant", () => {
+        const [row] = all<TextRow>("SELECT text FROM tool_grants WHERE tool_id = ?", toolId);
         return row === undefined ? undefined : ToolGrant.parse(JSON.parse(row.text));
       }),
     putGrant: (grant) =>
       acting("keeping a grant", () =>
-        run("INSERT OR REPLACE INTO grants (tool_id, text) VALUES (?, ?)", grant.toolId, JSON.stringify(grant)),
+        run("INSERT OR REPLACE INTO tool_grants (tool_id, text) VALUES (?, ?)", grant.toolId, JSON.stringify(grant)),
       ),
     removeGrant: (toolId) =>
       acting(
         "removing a grant",
-        () => all("DELETE FROM grants WHERE tool_id = ? RETURNING tool_id", toolId).length > 0,
+        () => all("DELETE FROM tool_grants WHERE tool_id = ? RETURNING tool_id", toolId).length > 0,
       ),
     close,
   };
 }
 
 type TextRow = { readonly text: string };
-
-/** "Erga" in the file's header. */
-const SCHEMA: DatabaseSchema = {
-  applicationId: 0x45726761,
-  migrations: [
-    {
-      version: 1,
-      sql: `
-CREATE TABLE approvals (
-  id TEXT PRIMARY KEY,
-  owner TEXT NOT NULL,
-  state TEXT NOT NULL,
-  sort_key TEXT NOT NULL,
-  expires_at TEXT NOT NULL,
-  text TEXT NOT NULL
-) STRICT, WITHOUT ROWID;
-CREATE INDEX approvals_by_state ON approvals (state, sort_key);
-CREATE INDEX approvals_by_owner ON approvals (owner, state);
-CREATE INDEX approvals_by_end ON approvals (state, expires_at);
-
-CREATE TABLE grants (
-  tool_id TEXT PRIMARY KEY,
-  text TEXT NOT NULL
-) STRICT, WITHOUT ROWID;
-`,
-    },
-  ],
-};

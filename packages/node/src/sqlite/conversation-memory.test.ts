@@ -17,7 +17,7 @@ afterEach(() => {
 
 conversationMemoryContract("SQLite", async () => {
   const memory = openConversationMemory({ path: freshPath() });
-  return { memory, close: async () => memory.close() };
+  return { memory, close: memory.close };
 });
 
 describe("conversations in SQLite", () => {
@@ -29,10 +29,10 @@ describe("conversations in SQLite", () => {
     const first = openConversationMemory({ path });
     const embedding = { model: "m", dimension: 2, vector: [0.6, 0.8] };
     await first.append({ ...session, messages: [{ role: "user", content: "remember me", at: "now", embedding }] });
-    first.close();
+    await first.close();
     const second = openConversationMemory({ path });
     const { recentMessages, semanticMatches } = await second.load({ ...session, ...limits, embedding });
-    second.close();
+    await second.close();
     expect(recentMessages).toMatchObject([{ content: "remember me" }]);
     expect(semanticMatches[0]?.similarity).toBeCloseTo(1, 5);
   });
@@ -48,14 +48,14 @@ describe("conversations in SQLite", () => {
     expect((await memory.load({ ...session, ...limits })).recentMessages).toHaveLength(MAX_REMEMBERED);
     await memory.append({ ...session, messages: [{ role: "user", content: "new", at: "" }] });
     const { recentMessages } = await memory.load({ ...session, ...limits });
-    memory.close();
+    await memory.close();
     expect(recentMessages).toHaveLength(MAX_REMEMBERED);
     expect([recentMessages[0]?.content, recentMessages.at(-1)?.content]).toEqual(["1", "new"]);
   });
 
   it("refuse what comes after their end with a typed error", async () => {
     const memory = openConversationMemory({ path: freshPath() });
-    memory.close();
+    await memory.close();
     await expect(memory.load({ ...session, ...limits })).rejects.toMatchObject({ name: "ErgonError" });
   });
 });

@@ -13,8 +13,7 @@ import {
 } from "@ergon/core";
 import { redact, redactText } from "../log/redact.ts";
 import { learnFrom, type Learned, type StatsRow, summed } from "./learned-costs.ts";
-import type { DatabaseSchema } from "./open-database.ts";
-import { openSmallDatabase } from "./small-database.ts";
+import { openSmallStore, type StorePlace } from "./small-store.ts";
 
 export const MAX_KEPT_INVOCATIONS = 100_000;
 const KEPT_DAYS = 90;
@@ -37,17 +36,16 @@ export type InvocationLog = {
   readonly close: () => Promise<void>;
 };
 
-export type InvocationLogOptions = {
-  readonly path: string;
+export type InvocationLogOptions = StorePlace & {
   readonly clock: Clock;
   readonly logger: Logger;
   /** Hides a server's secrets. */
   readonly hide: <T>(serverId: string, value: T) => T;
 };
 
-export function openInvocationLog({ path, clock, logger, hide }: InvocationLogOptions): InvocationLog {
-  const database = openSmallDatabase({ path, schema: SCHEMA, what: "log of tool calls" });
-  const { all, run, acting } = database;
+export function openInvocationLog({ clock, logger, hide, ...place }: InvocationLogOptions): InvocationLog {
+  const store = openSmallStore(place, { what: "log of tool calls" });
+  const { all, run, acting, reading } = store;
   const unwritten: HubInvocation[] = [];
   let learned: Learned | undefined;
   let sincePrune = PRUNE_EVERY;
@@ -145,7 +143,7 @@ export function openInvocationLog({ path, clock, logger, hide }: InvocationLogOp
       }),
     stats: async () => {
       await write();
-      return acting("reading statistics", () => {
+      return reading("reading statistics", () => {
         const servers = all<ServerRow>(SELECT_SERVERS).map((row) => ({ ...row, enabled: row.enabled === 1 }));
         return HubStats.parse({ servers, tools: summed(newest()) });
       });
@@ -153,7 +151,7 @@ export function openInvocationLog({ path, clock, logger, hide }: InvocationLogOp
     usualUnits: (toolName) => known().usualUnits(toolName),
     close: async () => {
       await write().catch(() => undefined);
-      await database.close();
+      await store.close();
     },
   };
 }
@@ -197,43 +195,3 @@ const SELECT_STATS = `SELECT tool_name AS tool, server_id AS serverId, duration_
   FROM mcp_tool_invocations`;
 const SELECT_SERVERS = `SELECT id, name, enabled, added_at AS addedAt, last_used AS lastUsed,
   total_invocations AS totalInvocations, total_failures AS totalFailures FROM mcp_servers ORDER BY id`;
-
-/** "Ergh" in the file's header. */
-const SCHEMA: DatabaseSchema = {
-  applicationId: 0x45726768,
-  migrations: [
-    {
-      version: 1,
-      sql: `
-CREATE TABLE mcp_tool_invocations (
-  id INTEGER PRIMARY KEY AUTOINCREMENT,
-  conversation_id TEXT,
-  session_id TEXT,
-  tool_name TEXT NOT NULL,
-  server_id TEXT NOT NULL,
-  timestamp TEXT NOT NULL,
-  parameters TEXT,
-  result TEXT,
-  result_blob TEXT,
-  duration_ms REAL NOT NULL,
-  energy_consumed REAL NOT NULL,
-  success INTEGER NOT NULL,
-  error TEXT,
-  error_code TEXT
-) STRICT;
-CREATE INDEX invocations_by_time ON mcp_tool_invocations (timestamp);
-
-CREATE TABLE mcp_servers (
-  id TEXT PRIMARY KEY,
-  name TEXT NOT NULL,
-  config TEXT NOT NULL,
-  enabled INTEGER NOT NULL DEFAULT 1,
-  added_at TEXT NOT NULL,
-  last_used TEXT,
-  total_invocations INTEGER NOT NULL DEFAULT 0,
-  total_failures INTEGER NOT NULL DEFAULT 0
-) STRICT, WITHOUT ROWID;
-`,
-    },
-  ],
-};

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { loopStoreContract } from "@ergon/core/testing";
 import { afterAll, expect, it } from "vitest";
 import { openSqliteLoopStore } from "./loop-store.ts";
+import { openOwnedDatabase } from "./owned-database.ts";
 import { openSqliteStateStore } from "./state-store.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "ergon-loops-"));
@@ -23,11 +24,16 @@ loopStoreContract("SQLite on file", async (keeping) => {
   };
 });
 
-it("leaves the state's own database as it is", async () => {
+it("lives in the same file as the state", async () => {
   const path = freshPath();
-  await openSqliteStateStore({ path }).close();
-  expect(() => openSqliteLoopStore({ path, keepPerOwner: 10 })).toThrow(
-    expect.objectContaining({ code: "store_corrupt" }),
-  );
-  await openSqliteStateStore({ path }).close();
+  const database = openOwnedDatabase({ path });
+  const state = openSqliteStateStore({ database });
+  const loops = openSqliteLoopStore({ database, keepPerOwner: 10 });
+  const created_at = "2026-01-15T10:30:00.000Z";
+  const loop = { id: "aaaaaaaa", loop_type: "plan", status: "initialized", created_at } as const;
+  await loops.add("ada", { ...loop, current_score: null, score_history: [], iteration: 0 });
+  await state.commit({ sessionId: "", owner: "ada", cursor: { name: "c", seq: 1 } });
+  await loops.close();
+  expect(await state.readCursor("c")).toBe(1);
+  await database.close();
 });

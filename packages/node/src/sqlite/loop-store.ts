@@ -8,22 +8,19 @@ import {
   MAX_LOOP_OWNERS,
   RECENT_SCORES,
 } from "@ergon/core";
-import type { DatabaseSchema } from "./open-database.ts";
-import { openSmallDatabase } from "./small-database.ts";
+import { openSmallStore, type StorePlace } from "./small-store.ts";
 
-export type SqliteLoopOptions = LoopKeeping & {
-  /** A file of its own, or ":memory:". */
-  readonly path: string;
-};
+export type SqliteLoopOptions = LoopKeeping & StorePlace;
 
 /** Loops that outlive the process. Scores are rows of their own: a decision costs the same however many there are. */
-export function openSqliteLoopStore({ path, keepPerOwner, maxOwners = MAX_LOOP_OWNERS }: SqliteLoopOptions): LoopStore {
-  const { all, run, acting, close } = openSmallDatabase({ path, schema: SCHEMA, what: "loop store" });
+export function openSqliteLoopStore(options: SqliteLoopOptions): LoopStore {
+  const { keepPerOwner, maxOwners = MAX_LOOP_OWNERS } = options;
+  const { all, run, acting, close } = openSmallStore(options, { what: "loop store" });
 
   const heardOf = (owner: string): void =>
     run(
-      `UPDATE owners SET heard = (SELECT max(heard) FROM owners) + 1
-       WHERE owner = ? AND heard < (SELECT max(heard) FROM owners)`,
+      `UPDATE loop_owners SET heard = (SELECT max(heard) FROM loop_owners) + 1
+       WHERE owner = ? AND heard < (SELECT max(heard) FROM loop_owners)`,
       owner,
     );
   const find = ({ owner, id }: LoopRef): LoopRow | undefined => {
@@ -35,7 +32,7 @@ export function openSqliteLoopStore({ path, keepPerOwner, maxOwners = MAX_LOOP_O
     add: (owner, loop) =>
       acting("adding a loop", () => {
         if (find({ owner, id: loop.id }) !== undefined) throw new LoopAlreadyExistsError(loop.id);
-        run("INSERT OR IGNORE INTO owners SELECT ?, coalesce(max(heard), 0) + 1 FROM owners", owner);
+        run("INSERT OR IGNORE INTO loop_owners SELECT ?, coalesce(max(heard), 0) + 1 FROM loop_owners", owner);
         const { id, score_history } = loop;
         const values = [id, loop.loop_type, loop.status, loop.current_score, loop.iteration, loop.created_at];
         run(
@@ -53,7 +50,7 @@ export function openSqliteLoopStore({ path, keepPerOwner, maxOwners = MAX_LOOP_O
           keepPerOwner,
         );
         run(
-          "DELETE FROM owners WHERE owner NOT IN (SELECT owner FROM owners ORDER BY heard DESC LIMIT ? + 0)",
+          "DELETE FROM loop_owners WHERE owner NOT IN (SELECT owner FROM loop_owners ORDER BY heard DESC LIMIT ? + 0)",
           maxOwners,
         );
       }),
@@ -61,7 +58,7 @@ export function openSqliteLoopStore({ path, keepPerOwner, maxOwners = MAX_LOOP_O
       acting("reading a loop", () => {
         const row = find(ref);
         if (row === undefined) return undefined;
-        const scores = all<ScoreRow>("SELECT score FROM scores WHERE loop_n = ? ORDER BY position", row.n);
+        const scores = all<ScoreRow>("SELECT score FROM loop_scores WHERE loop_n = ? ORDER BY position", row.n);
         return LoopState.parse({ ...row, score_history: scores.map(({ score }) => score) });
       }),
     list: (owner) =>
@@ -74,7 +71,7 @@ export function openSqliteLoopStore({ path, keepPerOwner, maxOwners = MAX_LOOP_O
         const row = find(ref);
         if (row === undefined) return undefined;
         const recent = all<ScoreRow>(
-          "SELECT score FROM scores WHERE loop_n = ? ORDER BY position DESC LIMIT ? + 0",
+          "SELECT score FROM loop_scores WHERE loop_n = ? ORDER BY position DESC LIMIT ? + 0",
           row.n,
           RECENT_SCORES,
         );
@@ -105,41 +102,4 @@ function summaryOf(row: LoopRow): LoopSummary {
 }
 
 const SELECT_LOOP = "SELECT n, id, loop_type, status, current_score, iteration, created_at FROM loops";
-const ADD_SCORE = `INSERT INTO scores SELECT ?1, coalesce(max(position), 0) + 1, ?2 FROM scores WHERE loop_n = ?1`;
-
-/** "Ergl" in the file's header. */
-const SCHEMA: DatabaseSchema = {
-  applicationId: 0x4572676c,
-  migrations: [
-    {
-      version: 1,
-      sql: `
-CREATE TABLE owners (
-  owner TEXT PRIMARY KEY,
-  heard INTEGER NOT NULL
-) STRICT, WITHOUT ROWID;
-CREATE UNIQUE INDEX owners_by_heard ON owners (heard);
-
-CREATE TABLE loops (
-  n INTEGER PRIMARY KEY AUTOINCREMENT,
-  owner TEXT NOT NULL REFERENCES owners (owner) ON DELETE CASCADE,
-  id TEXT NOT NULL,
-  loop_type TEXT NOT NULL,
-  status TEXT NOT NULL,
-  current_score INTEGER,
-  iteration INTEGER NOT NULL,
-  created_at TEXT NOT NULL
-) STRICT;
-CREATE UNIQUE INDEX loops_by_id ON loops (owner, id);
-CREATE INDEX loops_by_owner ON loops (owner, n);
-
-CREATE TABLE scores (
-  loop_n INTEGER NOT NULL REFERENCES loops (n) ON DELETE CASCADE,
-  position INTEGER NOT NULL,
-  score INTEGER NOT NULL,
-  PRIMARY KEY (loop_n, position)
-) STRICT, WITHOUT ROWID;
-`,
-    },
-  ],
-};
+const ADD_SCORE = `INSERT INTO loop_scores SELECT ?1, coalesce(max(position), 0) + 1, ?2 FROM loop_scores WHERE loop_n = ?1`;

@@ -1,14 +1,26 @@
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterAll, describe, expect, it } from "vitest";
-import { APPLICATION_ID, openDatabase, SCHEMA_VERSION } from "./open-database.ts";
+import { type DatabaseOptions, openDatabase as openAny } from "./open-database.ts";
+import { APPLICATION_ID, SCHEMA_VERSION, STATE_SCHEMA } from "./schema.ts";
 import { openSqliteStateStore } from "./state-store.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "ergon-open-"));
 let made = 0;
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const openDatabase = (options: Omit<DatabaseOptions, "schema">) => openAny({ ...options, schema: STATE_SCHEMA });
 
 describe("opening a database", () => {
   it("makes a new one with our mark and the newest schema, in WAL mode", () => {
@@ -68,14 +80,22 @@ describe("opening a database", () => {
     db.close();
   });
 
-  it("refuses a second opener while the first lives", () => {
+  it.each(["", "-wal", "-shm", "-journal"])("refuses a link in the place of its file %j", (suffix) => {
     const path = freshPath();
-    const first = openDatabase({ path });
+    const target = join(folder, `target${suffix}`);
+    symlinkSync(target, `${path}${suffix}`);
     expect(() => openDatabase({ path })).toThrow(
-      expect.objectContaining({ code: "store_unavailable", retryable: true }),
+      expect.objectContaining({ code: "store_unavailable", details: { path: `${path}${suffix}` } }),
     );
-    first.close();
-    openDatabase({ path }).close();
+    expect(existsSync(target)).toBe(false);
+  });
+
+  it.each([false, true])("refuses a WAL whose database is missing or empty (%s), and leaves it", (isThere) => {
+    const path = freshPath();
+    if (isThere) writeFileSync(path, "");
+    writeFileSync(`${path}-wal`, "what a database needs");
+    expect(() => openDatabase({ path })).toThrow(expect.objectContaining({ code: "store_corrupt" }));
+    expect(readFileSync(`${path}-wal`, "utf8")).toBe("what a database needs");
   });
 
   it("says when there is no such folder, or a folder in its place", () => {

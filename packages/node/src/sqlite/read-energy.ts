@@ -22,7 +22,7 @@ export async function readEnergy(
   for (let from = 0; from < (end?.id ?? 0); from += SCAN_ROWS) {
     if (from > 0) await setImmediate();
     const [part] = all<{ readonly units: number | null; readonly rows: number | null }>(
-      `SELECT sum(units) AS units, sum(rows) AS rows FROM energy WHERE id > ? AND id <= ?${conditions}`,
+      `SELECT sum(units) AS units, count(*) AS rows FROM energy WHERE id > ? AND id <= ?${conditions}`,
       from,
       from + SCAN_ROWS,
       ...values,

@@ -1,7 +1,15 @@
-import { checkWhole, journalRow, type JournalQuery, type JournalRow, type OrdRange, pageLimit } from "@ergon/core";
+import {
+  checkWhole,
+  type JournalEndText,
+  type JournalQuery,
+  type JournalRow,
+  journalRow,
+  type JournalStartText,
+  type OrdRange,
+  pageLimit,
+} from "@ergon/core";
 import { AFTER_ALL_TEXT } from "./keys.ts";
 import type { Reader } from "./reader.ts";
-import type { TailEntry } from "./tail-session.ts";
 
 /** Walks the ranges in reading order, each by its index, until the page is full. */
 export function readJournal({ all }: Reader, n: number, query: JournalQuery): JournalRow[] {
@@ -9,13 +17,12 @@ export function readJournal({ all }: Reader, n: number, query: JournalQuery): Jo
   const rows: JournalRow[] = [];
   const limit = pageLimit(query.limit);
   let skip = checkWhole("offset", query.offset ?? 0);
-  const filter = `FROM journal WHERE session_n = ?${stepId === undefined ? "" : " AND step_id = ?"} AND ord >= ? AND ord < ?${settledOnly === true ? " AND outcome IS NOT NULL" : ""}`;
+  const filter = `FROM journal WHERE session_n = ?${stepId === undefined ? "" : " AND step_id = ?"} AND ord >= ? AND ord < ?${settledOnly === true ? " AND state <> 'started'" : ""}`;
   const select = `SELECT ${COLUMNS} ${filter} ORDER BY ord ${order === "newest" ? "DESC" : "ASC"} LIMIT ? + 0 OFFSET ? + 0`;
   for (const { from, to } of inOrder(query)) {
     const key = stepId === undefined ? [n, from, to] : [n, stepId, from, to];
     const found = all<JournalColumns>(select, ...key, limit - rows.length, skip);
-    for (const { ord, step_id: ofStep, intent, outcome } of found)
-      rows.push(journalRow({ sessionId: query.sessionId, ord, stepId: ofStep }, intent, outcome));
+    for (const row of found) rows.push(rowOf(row));
     if (rows.length >= limit) break;
     // A range that was skipped whole does not say how much of the offset it used up.
     if (skip > 0)
@@ -27,18 +34,9 @@ export function readJournal({ all }: Reader, n: number, query: JournalQuery): Jo
   return rows;
 }
 
-export function readJournalRow(
-  { all }: Reader,
-  n: number | undefined,
-  { sessionId, ord }: { readonly sessionId: string; readonly ord: string },
-  inTail?: TailEntry,
-): JournalRow | undefined {
-  if (inTail?.intent !== undefined)
-    return journalRow({ sessionId, ord, stepId: inTail.stepId }, inTail.intent, inTail.outcome);
-  if (n === undefined) return undefined;
+export function readJournalRow({ all }: Reader, n: number, ord: string): JournalRow | undefined {
   const [row] = all<JournalColumns>(`SELECT ${COLUMNS} FROM journal WHERE session_n = ? AND ord = ?`, n, ord);
-  if (row === undefined) return undefined;
-  return journalRow({ sessionId, ord, stepId: row.step_id }, row.intent, inTail?.outcome ?? row.outcome);
+  return row === undefined ? undefined : rowOf(row);
 }
 
 function inOrder({ ranges, order }: JournalQuery): readonly (OrdRange | typeof EVERYTHING)[] {
@@ -48,11 +46,19 @@ function inOrder({ ranges, order }: JournalQuery): readonly (OrdRange | typeof E
 
 const EVERYTHING = { from: "", to: AFTER_ALL_TEXT };
 
-const COLUMNS = "ord, step_id, intent, outcome";
+const COLUMNS = `ord, scope, step_id AS stepId, tool_id AS toolId, effects, key, args_hash AS argsHash, request,
+  started_at AS startedAt, state, result, finished_at AS finishedAt, energy_units AS energyUnits`;
 
-type JournalColumns = {
-  readonly ord: string;
-  readonly step_id: string | null;
-  readonly intent: string;
-  readonly outcome: string | null;
-};
+type JournalColumns = JournalStartText &
+  Pick<JournalEndText, "energyUnits"> & {
+    readonly ord: string;
+    readonly state: JournalRow["state"];
+    readonly result: string | null;
+    readonly finishedAt: string | null;
+  };
+
+function rowOf(row: JournalColumns): JournalRow {
+  const { ord, state, result, finishedAt, energyUnits } = row;
+  if (state === "started" || result === null || finishedAt === null) return journalRow(ord, row, undefined);
+  return journalRow(ord, row, { state, result, finishedAt, energyUnits });
+}

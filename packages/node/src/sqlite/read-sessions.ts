@@ -12,22 +12,10 @@ import {
   writeScopeCursor,
 } from "@ergon/core";
 import type { Reader } from "./reader.ts";
-import type { TailSession } from "./tail-session.ts";
 
-export function readSession({ all }: Reader, id: string, inTail?: TailSession): SessionRecord | undefined {
-  const isNew = inTail?.base.version === 0;
-  const [stored] = isNew ? [] : all<SessionColumns>(`${SELECT_SESSION} WHERE s.id = ?`, id);
-  if (inTail?.row === undefined) return stored === undefined ? undefined : sessionRecord(stored);
-  const { owner, base, version, row, planHash, input } = inTail;
-  return sessionRecord({
-    n: base.n,
-    owner: stored?.owner ?? owner,
-    version,
-    core: row.core,
-    frames: row.frames,
-    plan_hash: planHash ?? stored?.plan_hash ?? null,
-    input: input ?? stored?.input ?? null,
-  });
+export function readSession({ all }: Reader, id: string): SessionRecord | undefined {
+  const [row] = all<SessionColumns>(`${SELECT_SESSION} WHERE s.id = ?`, id);
+  return row === undefined ? undefined : sessionRecord(row);
 }
 
 /** By creation, which no later write moves: pages stay where they are while sessions change. */

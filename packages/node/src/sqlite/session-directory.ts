@@ -1,4 +1,4 @@
-import type { DatabaseSync } from "node:sqlite";
+import type { OwnedDatabase } from "./owned-database.ts";
 
 /** Sessions whose number and version, or absence, are remembered, so that a step need not look them up. */
 export const MAX_KNOWN_SESSIONS = 10_000;
@@ -6,7 +6,6 @@ export const MAX_KNOWN_SESSIONS = 10_000;
 /** A session as the tables have it. */
 export type KnownSession = {
   readonly n: number;
-  /** 0: the tables do not have it yet. */
   readonly version: number;
   readonly status: string;
   /** No journal position in the tables sorts after this; undefined when that is not known. */
@@ -16,13 +15,15 @@ export type KnownSession = {
 export type SessionDirectory = {
   readonly find: (id: string) => KnownSession | undefined;
   readonly note: (id: string, session: KnownSession) => void;
+  /** After a transaction that was rolled back. */
+  readonly forget: () => void;
 };
 
-/** True as long as this process is the only writer, which the lock on the database ensures. */
-export function createSessionDirectory(db: DatabaseSync): SessionDirectory {
-  const select = db.prepare("SELECT n, version, status FROM sessions WHERE id = ?");
+/** True as long as this process is the only writer, which the epoch ensures. */
+export function createSessionDirectory({ prepare }: Pick<OwnedDatabase, "prepare">): SessionDirectory {
+  const select = prepare("SELECT n, version, status FROM sessions WHERE id = ?");
   const known = new Map<string, KnownSession>();
-  /** Looked for in vain: whoever makes a session asks first whether there is one. */
+  /** Not in the tables: a session that is made is looked for first. */
   const absent = new Set<string>();
 
   function note(id: string, session: KnownSession): void {
@@ -37,6 +38,10 @@ export function createSessionDirectory(db: DatabaseSync): SessionDirectory {
 
   return {
     note,
+    forget: () => {
+      known.clear();
+      absent.clear();
+    },
     find: (id) => {
       const remembered = known.get(id);
       if (remembered !== undefined || absent.has(id)) return remembered;

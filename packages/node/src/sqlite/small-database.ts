@@ -1,10 +1,10 @@
 import type { SQLInputValue } from "node:sqlite";
 import { storeError } from "@ergon/core";
-import { type DatabaseSchema, openDatabase } from "./open-database.ts";
+import { type DatabaseSchema, inTransaction, openDatabase } from "./open-database.ts";
 import { createReader } from "./reader.ts";
 import { fromSqlite } from "./sqlite-errors.ts";
 
-/** A database beside the state's own, for what is written seldom: one transaction for each thing that is done. */
+/** A file beside the state for copies that can be made again: no owner, no epoch. Several processes may use it. */
 export type SmallDatabase = {
   readonly all: ReturnType<typeof createReader>["all"];
   readonly run: (sql: string, ...values: readonly SQLInputValue[]) => void;
@@ -19,13 +19,10 @@ export type SmallDatabaseOptions = {
   readonly schema: DatabaseSchema;
   /** What it is, for messages. */
   readonly what: string;
-  /** Each transaction survives the loss of power, not only the death of the process. */
-  readonly durable?: true;
 };
 
-export function openSmallDatabase({ path, schema, what, durable }: SmallDatabaseOptions): SmallDatabase {
+export function openSmallDatabase({ path, schema, what }: SmallDatabaseOptions): SmallDatabase {
   const db = openDatabase({ path, schema });
-  if (durable) db.exec("PRAGMA synchronous = FULL");
   const { all } = createReader(db);
   return {
     all,
@@ -33,12 +30,8 @@ export function openSmallDatabase({ path, schema, what, durable }: SmallDatabase
     acting: async (doing, act) => {
       if (!db.isOpen) throw storeError("store_closed", `The ${what} is closed.`);
       try {
-        db.exec("BEGIN IMMEDIATE");
-        const result = act();
-        db.exec("COMMIT");
-        return result;
+        return inTransaction(db, act);
       } catch (thrown) {
-        if (db.isTransaction) db.exec("ROLLBACK");
         throw fromSqlite(thrown, doing);
       }
     },

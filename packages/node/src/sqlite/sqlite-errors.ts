@@ -1,15 +1,15 @@
 import { type ErgonError, isErgonError, storeError, type StoreErrorCode } from "@ergon/core";
+import { fromFileSystem } from "../blobs/file-errors.ts";
 
 /** What SQLite (or a row that no longer reads) threw, as a store's error. An ErgonError passes through. */
 export function fromSqlite(thrown: unknown, doing: string): ErgonError {
   if (isErgonError(thrown)) return thrown;
-  if (thrown instanceof SyntaxError) {
-    return storeError(
-      "store_corrupt",
-      `While ${doing}, a row was found that is not JSON. Restore the data folder from a copy.`,
-      { cause: thrown },
-    );
+  if (thrown instanceof SyntaxError || (thrown instanceof Error && thrown.name === "ZodError")) {
+    return storeError("store_corrupt", `While ${doing}, a row was found that does not read. ${RESTORE}`, {
+      cause: thrown,
+    });
   }
+  if (thrown instanceof Error && "syscall" in thrown) return fromFileSystem(thrown, doing);
   // The low byte of the extended code is the primary one.
   const result = extendedResult(thrown) & 0xff;
   const { code, retryable, advice } = meaningOf(result);
@@ -21,9 +21,26 @@ export function fromSqlite(thrown: unknown, doing: string): ErgonError {
   });
 }
 
-/** Somebody else uses the database. */
+const RESTORE = "Restore the data folder from a copy; `ergon doctor` says what is damaged.";
+
+/** Another connection uses the database. */
 export function isBusy(error: ErgonError): boolean {
   return error.details?.["sqliteCode"] === SQLITE.busy;
+}
+
+/** SQLite itself says that the file is broken. */
+export function isCorruption(error: ErgonError): boolean {
+  const code = error.details?.["sqliteCode"];
+  return code === SQLITE.corrupt || code === SQLITE.notADatabase;
+}
+
+export function isIoFailure(error: ErgonError): boolean {
+  return error.details?.["sqliteCode"] === SQLITE.ioError || error.details?.["errno"] === "EIO";
+}
+
+/** The tables contradict what was checked before the write. */
+export function isConstraint(error: ErgonError): boolean {
+  return error.details?.["sqliteCode"] === SQLITE.constraint;
 }
 
 type Meaning = { readonly code: StoreErrorCode; readonly retryable: boolean; readonly advice: string };
@@ -66,7 +83,7 @@ function meaningOf(result: number): Meaning {
       };
     case SQLITE.corrupt:
     case SQLITE.notADatabase:
-      return { code: "store_corrupt", retryable: false, advice: "Restore the data folder from a copy." };
+      return { code: "store_corrupt", retryable: false, advice: RESTORE };
     case SQLITE.tooBig:
     case SQLITE.constraint:
     case SQLITE.mismatch:

@@ -1,7 +1,6 @@
 import { type Json, SubAgentRequest, SubAgentStatus } from "@ergon/core";
 import { z } from "zod";
-import type { DatabaseSchema } from "../../sqlite/open-database.ts";
-import { openSmallDatabase } from "../../sqlite/small-database.ts";
+import { openSmallStore, type StorePlace } from "../../sqlite/small-store.ts";
 import { Prepared } from "./desk.ts";
 
 /** Ended requests are kept for those who ask later; the oldest go first. */
@@ -24,18 +23,18 @@ export type SubAgentRequests = {
   readonly close: () => Promise<void>;
 };
 
-/** The sub-agent's requests, in a file of their own. */
-export function openSubAgentRequests({ path }: { readonly path: string }): SubAgentRequests {
-  const { all, run, acting, close } = openSmallDatabase({
-    path,
-    schema: SCHEMA,
-    what: "sub-agent's store",
-    durable: true,
-  });
+/** Whether an earlier process kept any: most folders have none, and need no sub-agent. */
+export function hasSubAgentRequests(place: StorePlace): boolean {
+  return "database" in place && place.database.all("SELECT 1 FROM sub_agent_requests LIMIT 1").length > 0;
+}
+
+/** The sub-agent's requests. */
+export function openSubAgentRequests(place: StorePlace): SubAgentRequests {
+  const { all, run, acting, reading, close } = openSmallStore(place, { what: "sub-agent's store", durable: true });
   return {
     load: () =>
-      acting("reading the sub-agent's requests", () =>
-        all<{ text: string }>("SELECT text FROM requests ORDER BY n").map(({ text }) =>
+      reading("reading the sub-agent's requests", () =>
+        all<{ text: string }>("SELECT text FROM sub_agent_requests ORDER BY n").map(({ text }) =>
           KeptRequest.parse(JSON.parse(text) as Json),
         ),
       ),
@@ -44,7 +43,7 @@ export function openSubAgentRequests({ path }: { readonly path: string }): SubAg
         const { requestId, state } = kept.status;
         const ended = ENDED.has(state) ? 1 : 0;
         run(
-          `INSERT INTO requests (id, ended, text) VALUES (?, ?, ?)
+          `INSERT INTO sub_agent_requests (id, ended, text) VALUES (?, ?, ?)
              ON CONFLICT (id) DO UPDATE SET ended = excluded.ended, text = excluded.text`,
           requestId,
           ended,
@@ -52,7 +51,7 @@ export function openSubAgentRequests({ path }: { readonly path: string }): SubAg
         );
         if (ended === 0) return;
         run(
-          "DELETE FROM requests WHERE n IN (SELECT n FROM requests WHERE ended = 1 ORDER BY n DESC LIMIT -1 OFFSET ? + 0)",
+          "DELETE FROM sub_agent_requests WHERE n IN (SELECT n FROM sub_agent_requests WHERE ended = 1 ORDER BY n DESC LIMIT -1 OFFSET ? + 0)",
           MAX_ENDED_REQUESTS,
         );
       }),
@@ -61,22 +60,3 @@ export function openSubAgentRequests({ path }: { readonly path: string }): SubAg
 }
 
 export const ENDED: ReadonlySet<SubAgentStatus["state"]> = new Set(["completed", "failed", "cancelled"]);
-
-/** "Ergs" in the file's header. */
-const SCHEMA: DatabaseSchema = {
-  applicationId: 0x45726773,
-  migrations: [
-    {
-      version: 1,
-      sql: `
-CREATE TABLE requests (
-  n INTEGER PRIMARY KEY,
-  id TEXT NOT NULL UNIQUE,
-  ended INTEGER NOT NULL,
-  text TEXT NOT NULL
-) STRICT;
-CREATE INDEX requests_by_end ON requests (ended, n);
-`,
-    },
-  ],
-};

@@ -1,0 +1,42 @@
+import { closeSync, constants, fdatasync, fstatSync, ftruncateSync, openSync, statSync } from "node:fs";
+
+/** SQLite's write-ahead log of an open database, as a file that this process syncs itself. */
+export type WalFile = {
+  /** What SQLite wrote with synchronous=NORMAL is on the disk afterwards, as with FULL, but the process goes on meanwhile. */
+  readonly sync: () => Promise<void>;
+  /** False once another file has its name: then what this process writes is seen by nobody. */
+  readonly isInPlace: () => boolean;
+  /** Empties a log that is no longer in its place. */
+  readonly discard: () => void;
+  readonly close: () => void;
+};
+
+/**
+ * Opens the log after a first write has made it. A checkpoint syncs the log before it moves it, so what is no longer in it
+ * is on the disk, too. SQLite locks the database's file and not its log: closing the log here drops no lock.
+ */
+export function openWalFile(path: string): WalFile {
+  const database = statSync(path);
+  const file = openSync(`${path}-wal`, constants.O_RDWR | constants.O_NOFOLLOW);
+  const wal = fstatSync(file);
+  let isOpen = true;
+  return {
+    sync: () =>
+      new Promise((resolve, reject) => {
+        fdatasync(file, (error) => (error === null ? resolve() : reject(error)));
+      }),
+    isInPlace: () => isSame(path, database) && isSame(`${path}-wal`, wal),
+    discard: () => {
+      if (isOpen && !isSame(`${path}-wal`, wal)) ftruncateSync(file);
+    },
+    close: () => {
+      if (isOpen) closeSync(file);
+      isOpen = false;
+    },
+  };
+}
+
+function isSame(path: string, { dev, ino }: { readonly dev: number; readonly ino: number }): boolean {
+  const found = statSync(path, { throwIfNoEntry: false });
+  return found?.dev === dev && found.ino === ino;
+}
