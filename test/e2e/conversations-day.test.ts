@@ -19,7 +19,7 @@ import {
   ToolRegistry,
 } from "@ergon/core";
 import { createSimulatedClock, type SimulatedClock } from "@ergon/core/testing";
-import { openSqliteConversationStore, openSqliteStateStore } from "@ergon/node";
+import { openOwnedDatabase, openSqliteConversationStore, openSqliteStateStore } from "@ergon/node";
 import { createRandom } from "./store-crash/random.ts";
 
 const CONVERSATIONS = process.env["ERGON_LONG"] === "1" ? 2_000 : 40;
@@ -124,8 +124,9 @@ async function openMind(
   clock: SimulatedClock,
   model: ChatModel,
 ): Promise<{ readonly mind: Mind; readonly store: ConversationStore; readonly close: () => Promise<void> }> {
-  const state = openSqliteStateStore({ path: join(home, "state.db"), logger: silentLogger });
-  const store = openSqliteConversationStore({ path: join(home, "conversations.db") });
+  const database = openOwnedDatabase({ path: join(home, "state.db"), logger: silentLogger });
+  const state = openSqliteStateStore({ database, logger: silentLogger });
+  const store = openSqliteConversationStore({ database });
   const registry = new ToolRegistry();
   const ids = createIds({ clock });
   const gate = createToolGate({ registry, clock, logger: silentLogger });
@@ -153,6 +154,7 @@ async function openMind(
       await engine.close();
       await state.close();
       await store.close();
+      await database.close();
     },
   };
 }

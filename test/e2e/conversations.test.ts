@@ -210,7 +210,7 @@ describe("conversations over HTTP", { timeout: 120_000 }, () => {
     await first.stop("SIGTERM");
     open.pop();
 
-    const pool = openSqliteConversationStore({ path: join(folder.path, ".ergon/conversations.db") });
+    const pool = openSqliteConversationStore({ path: join(folder.path, ".ergon/state.db") });
     // Less than the dear one is expected to cost.
     await pool.keepPool(new Date().toISOString(), { owner: "first", level: 3, rows: [] });
     await pool.close();

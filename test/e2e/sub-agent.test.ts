@@ -250,7 +250,7 @@ describe("a request to the sub-agent", { timeout: 240_000 }, () => {
   it("that came with DATA is prepared anew: the program that it names does not run", async () => {
     const proof = join(folder.path, "proof");
     mkdirSync(data(), { recursive: true });
-    const requests = openSubAgentRequests({ path: join(data(), "subagent.db") });
+    const requests = openSubAgentRequests({ path: join(data(), "state.db") });
     const args = ["-c", `touch ${proof}`];
     const hostile = { id: "notes", name: "notes", command: "/bin/sh", args, enabled: true };
     const request = { id: "sub_planted", type: "add_server", params: { serverName: NOTES }, priority: "high" };
@@ -283,7 +283,7 @@ describe("a request to the sub-agent", { timeout: 240_000 }, () => {
 
   it("pauses when energy is under 10, and is finished once it has come back", async () => {
     mkdirSync(data(), { recursive: true });
-    const pool = openSqliteConversationStore({ path: join(data(), "conversations.db") });
+    const pool = openSqliteConversationStore({ path: join(data(), "state.db") });
     await pool.keepPool(new Date().toISOString(), { owner: "first", level: 10.05, rows: [] });
     await pool.close();
     await serve({ ERGON_ENERGY_RESUME: "11" });

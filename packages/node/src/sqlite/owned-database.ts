@@ -72,12 +72,16 @@ export function openOwnedDatabase(options: OwnedDatabaseOptions): OwnedDatabase 
     if (found !== epoch) throw lost(path, `its epoch is ${String(found)}, this process had ${String(epoch)}`);
   }
 
+  /** Frames in a WAL that belongs to another file would damage that one. */
+  function checkFiles(): void {
+    if (wal === undefined || wal.isInPlace()) return;
+    // Closing must not move what it holds over what others have written since.
+    wal.discard();
+    throw lost(path, "its files were replaced");
+  }
+
   function confirm(): void {
-    if (wal !== undefined && !wal.isInPlace()) {
-      // Closing must not move what it holds over what others have written since.
-      wal.discard();
-      throw lost(path, "its files were replaced");
-    }
+    checkFiles();
     try {
       confirmOwner?.();
     } catch (thrown) {
@@ -88,6 +92,7 @@ export function openOwnedDatabase(options: OwnedDatabaseOptions): OwnedDatabase 
   function write<T>(doing: string, work: () => T): T {
     if (fatal !== undefined) throw fatal;
     try {
+      checkFiles();
       begin.run();
       checkEpoch();
       const result = work();
