@@ -64,6 +64,18 @@ describe("event streams", () => {
     expect(types(await fromNow.until("session-cancelled"))).toEqual(["session-cancelled"]);
   });
 
+  it("show each of many readers every event once, and no reader another principal's", async () => {
+    const bot = { authorization: `Bearer ${await served.tokenFor("bot", "agent")}` };
+    const readers = await Promise.all(Array.from({ length: 20 }, () => open("/events")));
+    const foreign = await open("/events", bot);
+    const made: string[] = [];
+    for (let n = 0; n < 30; n += 1) made.push((await world.engine.createSession({ owner })).sessionId);
+    const theirs = await world.engine.createSession({ owner: "bot" });
+    const ids = (text: string) => eventsIn(text).map(({ sessionId }) => sessionId);
+    for (const reader of readers) expect(ids(await reader.until(made.at(-1) ?? "?"))).toEqual(made);
+    expect(ids(await foreign.until(theirs.sessionId))).toEqual([theirs.sessionId]);
+  });
+
   it("go on after a break and after a restart, without a gap and without an event twice", async () => {
     const { sessionId } = await world.engine.createSession({ owner });
     const path = `/sessions/${sessionId}/events`;

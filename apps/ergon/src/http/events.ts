@@ -69,14 +69,16 @@ export function eventRoutes({ engine, outbox, conversations, streams }: Parts): 
 
   async function stream(asker: Asker, after: number | "now", sessionId?: string): Promise<Answer> {
     const { owner, requestId } = asker;
-    const afterSeq = begin(asker.lastEventId, after, await outbox.lastSeq());
+    const lastSeq = await outbox.lastSeq();
+    const afterSeq = begin(asker.lastEventId, after, lastSeq);
     const session = sessionId === undefined ? {} : { sessionId };
-    const follow = (signal: AbortSignal) => engine.follow({ owner, afterSeq, signal, ...session });
+    const follow = (seq: number, signal: AbortSignal) => engine.follow({ owner, afterSeq: seq, signal, ...session });
+    const source = { afterSeq, follow, key: JSON.stringify([owner, sessionId]), liveSeq: lastSeq };
     const headers = { "x-request-id": requestId, [AFTER_HEADER]: String(afterSeq) };
     asker.becomeStream();
     return {
       status: 200,
-      stream: (response) => streams.run(response, headers, follow, asker.dismissed()),
+      stream: (response) => streams.run(response, headers, source, asker.dismissed()),
     };
   }
 }
