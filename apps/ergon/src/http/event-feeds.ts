@@ -87,7 +87,7 @@ export function createEventFeeds(): EventFeeds {
 
   function deliver(): void {
     const startMs = performance.now();
-    for (const feed of [...due]) {
+    for (const feed of due) {
       due.delete(feed);
       feed.deliver();
     }

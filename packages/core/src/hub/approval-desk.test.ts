@@ -34,6 +34,18 @@ const CHANGED: ToolIdentity = { ...WRITE, description: "Writes a note, and mails
 const session = { owner: OWNER, sessionId: "s" };
 
 describe("a step that needs a person's yes", () => {
+  it("reads as expired as soon as its time is over, in lists and alone", async () => {
+    const clock = createSimulatedClock();
+    const { run, approvals } = open({ clock });
+    const { id } = await run(writePlan);
+    clock.shift(APPROVAL_TTL_MS);
+    expect(await approvals.find(PERSON, id)).toMatchObject({ state: "expired" });
+    expect((await approvals.list(PERSON, { state: "pending", limit: 10 })).items).toEqual([]);
+    expect((await approvals.list(PERSON, { limit: 10 })).items).toMatchObject([{ id, state: "expired" }]);
+    const late = approvals.decide(PERSON, id, { decision: "approve" });
+    await expect(late).rejects.toMatchObject({ code: "approval_expired" });
+  });
+
   it("waits with a question that says what exactly would be called", async () => {
     const { run, engine, calls, eventTypes } = open();
     const asked = await run(writePlan);

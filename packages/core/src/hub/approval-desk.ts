@@ -97,7 +97,10 @@ export function createApprovals(deps: ApprovalsDeps): Approvals {
       await store.withdraw(ids, isoTime(clock));
       for (const id of ids) wake(id);
     },
-    list: ({ owners }, query) => store.list(owners === undefined ? query : { ...query, owners }),
+    list: async ({ owners }, query) => {
+      await endExpired();
+      return await store.list(owners === undefined ? query : { ...query, owners });
+    },
     find,
     decide,
     grants: (query) => store.listGrants(query),
@@ -116,6 +119,7 @@ export function createApprovals(deps: ApprovalsDeps): Approvals {
   };
 
   async function find({ owners }: Reader, id: string): Promise<Approval> {
+    await endExpired();
     const found = await store.read(id);
     if (found !== undefined && (owners === undefined || owners.includes(found.owner))) return found;
     throw notFound(id);
@@ -216,6 +220,11 @@ export function createApprovals(deps: ApprovalsDeps): Approvals {
 
   async function sweep(): Promise<void> {
     for (const approval of untold.values()) await tell(approval);
+    await endExpired();
+  }
+
+  /** Also before each look: a question that can no longer be answered is not shown as open. */
+  async function endExpired(): Promise<void> {
     for (;;) {
       const over = await store.expire(isoTime(clock), EXPIRY_BATCH);
       for (const approval of over) await tell(approval);

@@ -1,7 +1,10 @@
 // Ends servers' processes when this process can no longer do it: after SIGKILL, after a crash. A shell of its own session
-// reads the groups that it answers for from a pipe; when the pipe ends, this process is gone, and so are they.
+// reads the groups that it answers for from a pipe; when the pipe ends, this process is gone, and so are they. On Linux it
+// then ends what left its group, by the mark in its environment.
+import { randomUUID } from "node:crypto";
 import { spawn, type ChildProcess } from "node:child_process";
 import type { Writable } from "node:stream";
+import { MARK } from "./stray-processes.ts";
 
 /** What the groups get to end by themselves, before they are killed. */
 const GRACE_SECONDS = 2;
@@ -20,9 +23,17 @@ done
 for group in $groups; do kill -s TERM -- "-$group" 2>/dev/null; done
 [ -z "$groups" ] || sleep ${String(GRACE_SECONDS)}
 for group in $groups; do kill -s KILL -- "-$group" 2>/dev/null; done
+for round in 1 2 3; do
+  for file in $(grep -lsF "${MARK}=$0." /proc/[0-9]*/environ); do
+    pid=\${file#/proc/}
+    kill -s KILL "\${pid%/environ}" 2>/dev/null
+  done
+done
 `;
 
 export type Guard = {
+  /** Marks for servers begin with it. */
+  readonly mark: string;
   /** Hand this to the process that is to be guarded: it writes `+ GROUP` to it before it becomes the server. */
   readonly pipe: () => Writable;
   /** The group has ended. */
@@ -31,6 +42,7 @@ export type Guard = {
 };
 
 export function createGuard([program, ...args]: readonly [string, ...string[]] = ["/bin/sh", "-c", SCRIPT]): Guard {
+  const mark = randomUUID();
   const groups = new Set<number>();
   let shell: ChildProcess | undefined;
   let starts = 0;
@@ -39,7 +51,7 @@ export function createGuard([program, ...args]: readonly [string, ...string[]] =
     if (shell?.exitCode === null && shell.signalCode === null && shell.stdin !== null) return shell.stdin;
     if (starts >= MAX_GUARD_STARTS) throw new Error("The guard of server processes ends whenever it is started.");
     starts += 1;
-    const started = spawn(program, args, { detached: true, stdio: ["pipe", "ignore", "ignore"] });
+    const started = spawn(program, [...args, mark], { detached: true, stdio: ["pipe", "ignore", "ignore"] });
     const { stdin } = started;
     started.on("error", () => undefined);
     // It ends only when something ends it; what it guarded is handed to the next one.
@@ -56,6 +68,7 @@ export function createGuard([program, ...args]: readonly [string, ...string[]] =
   }
 
   return {
+    mark,
     pipe: start,
     known: (group) => void groups.add(group),
     forget: (group) => {

@@ -24,6 +24,15 @@ const STUBBORN = `
   }`;
 const stubborn: ServerCommand = { command: node, args: ["-e", STUBBORN], env: { SCRIPT: STUBBORN } };
 
+/** Has a child in a session of its own, which ignores polite signals. */
+const RUNAWAY = `
+  const { spawn } = require("node:child_process");
+  const script = "process.on('SIGTERM', () => {}); setInterval(() => {}, 1000)";
+  const child = spawn(process.execPath, ["-e", script], { stdio: "ignore", detached: true });
+  console.log(child.pid);
+  process.stdin.on("end", () => process.exit(0)).resume();`;
+const runaway: ServerCommand = { command: node, args: ["-e", RUNAWAY], ...quiet };
+
 // Ending what does not want to end takes the grace that it is given.
 vi.setConfig({ testTimeout: 60_000 });
 
@@ -60,6 +69,30 @@ describe("a server's process", () => {
     expect(isAlive(child)).toBe(false);
   });
 
+  it.runIf(process.platform === "linux")(
+    "takes along what left its group, when it is ended and when it crashes",
+    async () => {
+      for (const how of ["end", "crash"] as const) {
+        const server = await startServerProcess(runaway, createGuard());
+        const child = Number(await firstLine(server.stdout));
+        expect(isAlive(child)).toBe(true);
+        if (how === "end") await server.end();
+        else process.kill(server.pid, "SIGKILL");
+        await server.ended;
+        expect([how, isAlive(child)]).toEqual([how, false]);
+      }
+    },
+  );
+
+  it.runIf(process.platform === "linux")("leaves what other servers started alone", async () => {
+    const guard = createGuard();
+    const [one, other] = [await startServerProcess(runaway, guard), await startServerProcess(runaway, guard)];
+    const children = [Number(await firstLine(one.stdout)), Number(await firstLine(other.stdout))];
+    await one.end();
+    expect(children.map(isAlive)).toEqual([false, true]);
+    await other.end();
+  });
+
   it("says what is wrong with a command that does not exist", async () => {
     const server = await startServerProcess({ command: "no-such-program", args: [], ...quiet }, createGuard());
     expect(await server.ended).toBe('its command "no-such-program" was not found');
@@ -91,8 +124,11 @@ describe("a server's process", () => {
     }
   });
 
-  it("does not outlive a process that was killed", async () => {
-    const parent = spawn(node, [join(import.meta.dirname, "server-process.fixture.ts"), JSON.stringify(stubborn)], {
+  it.each([
+    ["its group", stubborn],
+    ...(process.platform === "linux" ? [["what left its group", runaway] as const] : []),
+  ])("does not outlive a process that was killed, nor does %s", async (_, command) => {
+    const parent = spawn(node, [join(import.meta.dirname, "server-process.fixture.ts"), JSON.stringify(command)], {
       stdio: ["ignore", "pipe", "inherit"],
     });
     const pids = JSON.parse(await firstLine(parent.stdout)) as number[];

@@ -3,13 +3,16 @@
  *
  * 1  It leads a process group of its own; whoever ends it ends the whole group, children of `npx` included.
  * 2  Its group is in the guard's hands before its program begins, so that it does not outlive Ergon, however Ergon dies.
- * 3  When its leader is gone, so is the rest of the group: a server that crashed leaves nothing behind.
+ * 3  When its leader is gone, so is the rest of the group: a server that crashed leaves nothing behind. On Linux, what left
+ *    the group (setsid) is found by a mark in its environment, and ends too.
  * 4  It sees of the environment only what a program needs to run, and what its configuration names.
  */
 import { spawn, type ChildProcess } from "node:child_process";
+import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { hubError } from "@ergon/core";
 import type { Guard } from "./guard.ts";
+import { endStrays, MARK } from "./stray-processes.ts";
 
 export type ServerCommand = {
   readonly command: string;
@@ -44,10 +47,11 @@ export async function startServerProcess(
   { command, args, env, cwd }: ServerCommand,
   guard: Guard,
 ): Promise<ServerProcess> {
+  const mark = `${guard.mark}.${randomUUID()}`;
   const child = spawn("/bin/sh", ["-c", WRAPPER, command, ...args], {
     detached: true,
     stdio: ["pipe", "pipe", "pipe", guard.pipe()],
-    env: { ...inherited(), ...env },
+    env: { ...inherited(), ...env, [MARK]: mark },
     ...(cwd === undefined ? {} : { cwd }),
   });
   const { stdin, stdout, stderr } = child;
@@ -68,6 +72,7 @@ export async function startServerProcess(
   let wasKilled = false;
   const ended = leaderGone.then(async (how) => {
     await clearGroup(group, wasKilled);
+    await endStrays(mark);
     guard.forget(group);
     return how;
   });
