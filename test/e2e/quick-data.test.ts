@@ -23,7 +23,7 @@ describe("correlation_investigation", () => {
     await preparePython(join(folder.path, "data"));
     const asked = await run(["run", "correlation_investigation", ...input({ filePath: "shop_orders.csv" })]);
     expect(asked.code, asked.err).toBe(3);
-    expect(asked.err).toContain("✓ draw_pair quick-data::create_chart");
+    expect(asked.err).toContain("✓ draw_pair[0] quick-data::create_chart");
     expect(asked.out).toContain("2. discount_percent and order_value_eur rise together");
     const done = await run(["resume", (await newest()).sessionId, ...input({ finding: 2 })]);
     expect(done.code, done.err).toBe(0);
@@ -93,7 +93,10 @@ describe("dataset_first_look", () => {
     const done = await run(["run", "dataset_first_look", ...input({ filePath: "sensor_readings.jsonl" })]);
     expect(done.code, done.err).toBe(0);
     expect(done.out).toContain("sensor_readings: 1440 rows, 7 columns");
-    expect(done.out).toContain("image/svg+xml");
+    expect(done.out).not.toContain("$blob");
+    const [, blob = ""] =
+      /The overview with pictures: ergon blobs get (\w+) -o sensor_readings-overview\.html/.exec(done.out) ?? [];
+    expect((await run(["blobs", "get", blob])).out).toContain('<img src="data:image/svg+xml');
   });
 });
 

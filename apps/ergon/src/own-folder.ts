@@ -24,6 +24,7 @@ import { describeEnd, unhurried } from "./leaving.ts";
 import { type AskTurn, isRefusal, makeLoop } from "./make-loop.ts";
 import { openMind } from "./open-mind.ts";
 import { ownMcp } from "./own-mcp.ts";
+import { quieter } from "./quieter.ts";
 import { counterOf, deskOf, infrastructureOf, shelves } from "./shelves.ts";
 import { watchPlans } from "./watch-plans.ts";
 import type { Entrance, OwnedData, Workplace, WorkplaceParts } from "./workplace.ts";
@@ -70,7 +71,7 @@ export async function own(parts: WorkplaceParts, data: OwnedData, entrance: Entr
     engine,
     registry,
     clock,
-    logger,
+    logger: entrance.stays === true ? logger : quieter(logger),
     mode: values.corrections,
     sessionBudget: values.correctionBudget,
     ...(models.model === undefined ? {} : { repairer: createModelRepairer({ model: models.model }) }),

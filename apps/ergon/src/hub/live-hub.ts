@@ -36,6 +36,7 @@ import {
   withoutAllowed,
 } from "@ergon/node";
 import type { Asking } from "../asking.ts";
+import { quieter } from "../quieter.ts";
 import { createServersDesk } from "./servers-desk.ts";
 import { hubEvents } from "./hub-events.ts";
 import { wantedServer } from "./wanted-server.ts";
@@ -237,16 +238,6 @@ export async function openLiveHub(parts: LiveHubParts): Promise<LiveHub> {
     patience ??= clock.sleep(FIRST_PATIENCE_MS);
     return Promise.race([manager.startAll(), patience]);
   }
-}
-
-function quieter(logger: Logger): Logger {
-  return {
-    debug: (fields, message) => logger.debug(fields, message),
-    info: (fields, message) => logger.info(fields, message),
-    warn: (fields, message) => logger.info(fields, message),
-    error: (fields, message) => logger.error(fields, message),
-    child: (fields) => quieter(logger.child(fields)),
-  };
 }
 
 /** A name that could be read as a pattern would allow more than the person said. */

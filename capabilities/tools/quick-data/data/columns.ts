@@ -36,13 +36,18 @@ export type ColumnFacts = {
   readonly isUnique: boolean;
   /** Whole numbers without a hole between the smallest and the largest. */
   readonly isRunning: boolean;
+  /** The smallest of whole numbers; known only where it may matter. */
+  readonly min?: number;
 };
+
+/** Numbers that run on from here are years of a table of years, not its rows counted. */
+const YEARS = { from: 1_000, to: 2_500 };
 
 /** Texts with fewer different values than this share of their rows are categories. */
 const CATEGORY_SHARE = 0.5;
 const ID_NAME = /(?:^|[^a-z])(?:id|uuid|guid|key|code|no|nr|number)$|[a-z](?:Id|ID|Key|Uuid)$/;
 
-export function roleOf({ name, type, present, distinct, isUnique, isRunning }: ColumnFacts): ColumnRole {
+export function roleOf({ name, type, present, distinct, isUnique, isRunning, min = 0 }: ColumnFacts): ColumnRole {
   switch (type) {
     case "date":
     case "timestamp":
@@ -54,7 +59,8 @@ export function roleOf({ name, type, present, distinct, isUnique, isRunning }: C
       return "numerical";
     case "integer": {
       const isNamedSo = ID_NAME.test(name) || ID_NAME.test(name.toLowerCase());
-      return present > 1 && isUnique && (isNamedSo || isRunning) ? "identifier" : "numerical";
+      const areYears = min >= YEARS.from && min + present <= YEARS.to;
+      return present > 1 && isUnique && (isNamedSo || (isRunning && !areYears)) ? "identifier" : "numerical";
     }
     case "text":
       return present === 0 || distinct < present * CATEGORY_SHARE || distinct <= 2 ? "categorical" : "identifier";

@@ -14,6 +14,10 @@ export const DatasetSource = z.object({
   bytes: z.int().nonnegative(),
   sha256: z.string(),
   modifiedAt: z.string(),
+  /** What the text was written in, where that was not UTF-8. */
+  encoding: z.string().optional(),
+  /** Columns whose numbers have a comma before their decimals. */
+  decimalCommas: z.array(z.string()).optional(),
 });
 export type DatasetSource = z.infer<typeof DatasetSource>;
 

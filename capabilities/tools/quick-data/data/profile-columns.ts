@@ -37,7 +37,8 @@ async function profileBatch(database: Database, columns: readonly TypedColumn[],
     const known = exact.get(name);
     const distinct = known?.distinct ?? estimate;
     const isUnique = known !== undefined && known.distinct === present;
-    const role = roleOf({ name, type, present, distinct, isUnique, isRunning: known?.span === present });
+    const isRunning = known?.span === present;
+    const role = roleOf({ name, type, present, distinct, isUnique, isRunning, min: known?.min ?? 0 });
     return { name, type, role, missing: rowCount - present, distinct };
   });
 }
@@ -48,7 +49,7 @@ type Facts = TypedColumn & { readonly present: number; readonly estimate: number
 async function countExactly(
   database: Database,
   facts: readonly Facts[],
-): Promise<ReadonlyMap<string, { readonly distinct: number; readonly span: number }>> {
+): Promise<ReadonlyMap<string, { readonly distinct: number; readonly span: number; readonly min: number }>> {
   const asked = facts.filter(({ type, present, estimate }) => {
     const mayBeUnique = (type === "integer" || type === "text") && estimate >= present * NEARLY_ALL;
     return present > 0 && (mayBeUnique || estimate <= EXACT_UP_TO);
@@ -59,12 +60,17 @@ async function countExactly(
     type === "integer"
       ? `CAST(max(${nameOf(name)}) AS DOUBLE) - CAST(min(${nameOf(name)}) AS DOUBLE) + 1 AS span_${String(at)}`
       : `NULL AS span_${String(at)}`,
+    `${type === "integer" ? `CAST(min(${nameOf(name)}) AS DOUBLE)` : "NULL"} AS min_${String(at)}`,
   ]);
   const row = await database.row(`SELECT ${counts.join(", ")} FROM data`);
   return new Map(
     asked.map(({ name }, at) => [
       name,
-      { distinct: Number(row[`distinct_${String(at)}`]), span: Number(row[`span_${String(at)}`]) },
+      {
+        distinct: Number(row[`distinct_${String(at)}`]),
+        span: Number(row[`span_${String(at)}`]),
+        min: Number(row[`min_${String(at)}`]),
+      },
     ]),
   );
 }

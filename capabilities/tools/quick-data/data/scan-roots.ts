@@ -1,4 +1,4 @@
-import { readdir, realpath, stat } from "node:fs/promises";
+import { readdir, readFile, realpath, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { ToolRun } from "@ergon/core";
 import { type DataFormat, formatOf, suggestedName } from "./data-format.ts";
@@ -22,7 +22,8 @@ export type FoundFile = {
 
 /**
  * Files of data below the roots, largest first; links, hidden folders and what is Ergon's own are passed over, as reading
- * them is refused.
+ * them is refused. A file that is in an earlier root, too, with the same name and content, is named once: the samples may
+ * lie in both.
  */
 export async function scanRoots({
   dataRoots: roots,
@@ -34,6 +35,8 @@ export async function scanRoots({
 }> {
   const files = new Map<string, FoundFile>();
   const denied = await deniedFiles(deniedPaths);
+  const byName = new Map<string, FoundFile[]>();
+  let found: [string, FoundFile][] = [];
   let seen = 0;
   let isCut = false;
 
@@ -61,14 +64,30 @@ export async function scanRoots({
     const size = Number(facts.size);
     const modifiedAt = facts.mtime.toISOString();
     const about = { bytes: size, size: readable(size), modifiedAt, suggestedName: suggestedName(filePath) };
-    files.set(filePath, { filePath, format, ...about });
+    const file = { filePath, format, ...about };
+    const alike = byName.get(name) ?? [];
+    for (const other of alike) if (await isSame(other, file)) return;
+    found.push([name, file]);
+    files.set(filePath, file);
   };
 
   for (const root of roots) {
+    found = [];
     const real = await realpath(root).catch(() => undefined);
     if (real !== undefined) await scan(real, 0);
+    for (const [name, file] of found) byName.set(name, [...(byName.get(name) ?? []), file]);
   }
   return { files: [...files.values()].sort((a, b) => b.bytes - a.bytes || (a.filePath < b.filePath ? -1 : 1)), isCut };
+}
+
+/** Larger ones are not compared. */
+const MAX_COMPARED_BYTES = 16 * 1024 * 1024;
+
+async function isSame(a: FoundFile, b: FoundFile): Promise<boolean> {
+  if (a.filePath === b.filePath) return true;
+  if (a.bytes !== b.bytes || a.bytes > MAX_COMPARED_BYTES) return false;
+  const [one, other] = await Promise.all([a, b].map(({ filePath }) => readFile(filePath).catch(() => undefined)));
+  return one !== undefined && other !== undefined && one.equals(other);
 }
 
 function readable(bytes: number): string {

@@ -5,12 +5,14 @@ import { type AllowedFile, openAllowedFile } from "./allowed-file.ts";
 import { type Column, columnType } from "./columns.ts";
 import { copySource, type SourceFacts } from "./copy-source.ts";
 import { dataError } from "./data-error.ts";
+import { decimalCommas, decimalOf } from "./decimal-commas.ts";
 import type { DataFormat } from "./data-format.ts";
 import { type Database, withDatabase } from "./database.ts";
 import { type Dataset, PARQUET } from "./dataset.ts";
 import { profileColumns } from "./profile-columns.ts";
 import { withScratch } from "./scratch-folder.ts";
 import { nameOf, textOf } from "./sql.ts";
+import { toUtf8 } from "./to-utf8.ts";
 
 export const MAX_COLUMNS = 1_000;
 export const MAX_COLUMN_NAME = 500;
@@ -25,17 +27,22 @@ export async function storeDataset(run: ToolRun, filePath: string, datasetName: 
     run.progress({ fraction: 0, message: `reading ${path}` });
     const facts = await copyAndClose(file, copy, run.signal);
     if (facts.bytes === 0) throw dataError("dataset_unreadable", `"${filePath}" is empty: there is nothing to load.`);
-    const { columns, rowCount } = await withDatabase(
+    const encoding = format === "parquet" ? undefined : await toUtf8(copy, run.signal);
+    const { columns, rowCount, commas } = await withDatabase(
       { folder, files: [copy, target], signal: run.signal },
       async (database) => {
-        await convert(database, { copy, target, format, filePath });
+        const commas = await convert(database, { copy, target, format, filePath });
         run.progress({ fraction: 0.7, message: "looking at its columns" });
-        return describe(database, target);
+        return { ...(await describe(database, target)), commas };
       },
     );
     run.progress({ fraction: 0.9, message: `keeping ${String(rowCount)} rows` });
     const data = await run.blobs.put(await readFile(target), PARQUET);
-    return { datasetName, columns, rowCount, data, source: { path, format, ...facts } };
+    const read = {
+      ...(encoding === undefined ? {} : { encoding }),
+      ...(commas.size === 0 ? {} : { decimalCommas: [...commas] }),
+    };
+    return { datasetName, columns, rowCount, data, source: { path, format, ...facts, ...read } };
   });
 }
 
@@ -54,20 +61,32 @@ type Conversion = {
   readonly filePath: string;
 };
 
-/** Types are guessed from the first rows; where a later row does not fit, from all of them. */
-async function convert(database: Database, { copy, target, format, filePath }: Conversion): Promise<void> {
+/**
+ * Types are guessed from the first rows; where a later row does not fit, from all of them. Says which columns' decimal
+ * commas were read as such.
+ */
+async function convert(
+  database: Database,
+  { copy, target, format, filePath }: Conversion,
+): Promise<ReadonlySet<string>> {
   const [first = "", ...others] = readersOf(format, copy);
   let reader = first;
-  const attempt = async (): Promise<void> => {
+  const attempt = async (): Promise<ReadonlySet<string>> => {
     const described = await database.rows(`DESCRIBE SELECT * FROM ${reader}`);
     refuseWidth(
       described.map(({ column_name }) => String(column_name)),
       filePath,
     );
-    const kept = described.map(({ column_name, column_type }) => keptAs(String(column_name), String(column_type)));
+    const columns = described.map((row) => ({ name: String(row["column_name"]), type: String(row["column_type"]) }));
+    const texts = format === "csv" ? columns.filter(({ type }) => type === "VARCHAR").map(({ name }) => name) : [];
+    const commas = await decimalCommas(database, reader, texts);
+    const kept = columns.map(({ name, type }) =>
+      commas.has(name) ? `${decimalOf(name)} AS ${nameOf(name)}` : keptAs(name, type),
+    );
     await database.run(
       `COPY (SELECT ${kept.join(", ")} FROM ${reader}) TO ${textOf(target)} (FORMAT parquet, USE_TMP_FILE false)`,
     );
+    return commas;
   };
   for (;;) {
     try {

@@ -41,6 +41,7 @@ export const { definition, implementation } = dataTool({
       }),
     ),
     total: z.int(),
+    summary: z.string(),
   }),
   effects: "pure",
   run: async ({ dataset: argument, columns: names, method, threshold: asked, examples }, run) =>
@@ -69,9 +70,21 @@ export const { definition, implementation } = dataTool({
         found.push({ column: column.name, count, share, low, high, examples: shown });
       }
       const total = found.reduce((sum, { count }) => sum + count, 0);
-      return { datasetName: opened.dataset.datasetName, method, threshold, columns: found, total };
+      return {
+        datasetName: opened.dataset.datasetName,
+        method,
+        threshold,
+        columns: found,
+        total,
+        summary: summaryOf(found, total),
+      };
     }),
 });
+
+function summaryOf(found: readonly { readonly column: string; readonly count: number }[], total: number): string {
+  const named = found.filter(({ count }) => count > 0).map(({ column, count }) => `${column} ${String(count)}`);
+  return total === 0 ? "No value lies far from the others." : `Values far from the others: ${named.join(", ")}.`;
+}
 
 function boundsOf(
   { mean, standardDeviation, q1, q3 }: NumberSummary,

@@ -15,4 +15,6 @@ export const Correlations = z.object({
   leftOut: z.array(z.string()),
   explanation: z.string(),
   suggestions: z.array(z.string()),
+  /** The suggestions in one text. */
+  advice: z.string(),
 });

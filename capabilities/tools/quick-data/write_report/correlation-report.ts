@@ -1,11 +1,8 @@
-import { basename } from "node:path";
 import type { Dataset } from "../data/dataset.ts";
 import type { Finding } from "../findings/finding.ts";
 import { shown } from "../stats/describe-pair.ts";
 import { element, escaped, list, page, paragraph, table } from "./html.ts";
-
-/** A picture with its bytes at hand. */
-export type DrawnPicture = { readonly title: string; readonly caption: string; readonly svg: Uint8Array };
+import { dataSection, type DrawnPicture, figure, grouped } from "./page-parts.ts";
 
 export type ReportParts = {
   readonly title: string;
@@ -110,38 +107,6 @@ function tested({ heading, lines }: TestedFinding): string {
   return [element("h4", "Tested for chance"), paragraph(heading), list(lines, { class: "quiet" })].join("\n");
 }
 
-/** The picture bears its own title and caption. */
-function figure({ title, caption, svg }: DrawnPicture): string {
-  // As an image: whatever is in it, nothing of it runs.
-  const source = `data:image/svg+xml;base64,${Buffer.from(svg).toString("base64")}`;
-  return element("figure", `<img src="${source}" alt="${escaped(`${title}. ${caption}`)}">`);
-}
-
-function dataSection({ columns, rowCount, source }: Dataset): string {
-  const shownColumns = columns.slice(0, MAX_COLUMNS_SHOWN);
-  const rows = shownColumns.map(({ name, role, type, missing, distinct }) => [
-    name,
-    role,
-    type,
-    grouped(missing),
-    grouped(distinct),
-  ]);
-  const more =
-    columns.length > MAX_COLUMNS_SHOWN
-      ? [paragraph(`… and ${String(columns.length - MAX_COLUMNS_SHOWN)} more columns.`)]
-      : [];
-  return [
-    element("h2", "The data"),
-    paragraph(
-      `${basename(source.path)}: ${grouped(rowCount)} rows, ${grouped(columns.length)} columns, as of ${source.modifiedAt.slice(0, 16).replace("T", " ")} UTC (SHA-256 ${source.sha256.slice(0, 12)}…).`,
-    ),
-    table(["Column", "Role", "Type", "Missing", "Different values"], rows, [3, 4]),
-    ...more,
-  ].join("\n");
-}
-
-const MAX_COLUMNS_SHOWN = 60;
-
 function howToRead(): string {
   return [
     element("h2", "How to read this"),
@@ -164,9 +129,4 @@ function shareOf(some: number, all: number): string {
   if (some === 0) return "none of them";
   if (some < all) return `${grouped(some)} of them`;
   return all === 1 ? "and" : all === 2 ? "both" : "all of them";
-}
-
-/** 12,345 */
-function grouped(count: number): string {
-  return count.toLocaleString("en-US");
 }

@@ -1,11 +1,12 @@
-import { BlobRef, type ToolRun } from "@ergon/core";
+import { BlobRef } from "@ergon/core";
 import { z } from "zod";
 import { Picture } from "../charts/picture.ts";
 import { DatasetArgument, dataTool } from "../data/data-tool.ts";
 import { findDataset } from "../data/open-dataset.ts";
 import { Finding } from "../findings/finding.ts";
 import { Correlations } from "../find_correlations/correlations.ts";
-import { correlationReport, type DrawnPicture, type ReportParts, summaryOf } from "./correlation-report.ts";
+import { correlationReport, type ReportParts, summaryOf } from "./correlation-report.ts";
+import { drawn, keepPage } from "./page-parts.ts";
 
 export const { definition, implementation } = dataTool({
   name: "write_report",
@@ -30,24 +31,18 @@ export const { definition, implementation } = dataTool({
   run: async (args, run) => {
     const dataset = await findDataset(run, args.dataset);
     const title = args.title ?? `What goes together in ${dataset.datasetName}`;
-    const pictures = await Promise.all(args.pictures.map((picture) => drawn(run, picture)));
+    const open = async (picture: Picture | null) => (picture === null ? undefined : drawn(run, picture));
+    const pictures = await Promise.all(args.pictures.map(open));
     const parts: ReportParts = {
       title,
       dataset,
       ...args.correlations,
       findings: args.findings,
-      matrix: await drawn(run, args.matrix),
+      matrix: await open(args.matrix),
       pictures,
       test: args.test ?? undefined,
     };
-    const report = await run.blobs.put(new TextEncoder().encode(correlationReport(parts)), "text/html");
-    const fetchWith = `ergon blobs get ${report.$blob} -o ${dataset.datasetName.replaceAll(/[^\w.-]/g, "_")}-report.html`;
-    return { report, title, summary: summaryOf(parts), fetchWith };
+    const kept = await keepPage(run, { html: correlationReport(parts), name: `${dataset.datasetName}-report` });
+    return { ...kept, title, summary: summaryOf(parts) };
   },
 });
-
-async function drawn(run: ToolRun, picture: Picture | null): Promise<DrawnPicture | undefined> {
-  if (picture === null) return undefined;
-  const { title, caption, svg } = picture;
-  return { title, caption, svg: await run.blobs.get(svg) };
-}
