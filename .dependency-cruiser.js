@@ -58,7 +58,7 @@ export default {
       name: "node-sees-core-by-its-entry",
       severity: "error",
       from: { path: "^packages/node/" },
-      to: { path: "^packages/core/", pathNot: "^packages/core/(src|testing)/index\\.ts$" },
+      to: { path: "^packages/core/", pathNot: "^packages/core/(src/index|testing/(index|contracts))\\.ts$" },
     },
     {
       name: "node-sees-no-app",
@@ -70,7 +70,10 @@ export default {
       name: "apps-see-packages-by-their-entry",
       severity: "error",
       from: { path: "^apps/" },
-      to: { path: "^packages/", pathNot: "^packages/(core/(src|testing)|node/src)/index\\.ts$" },
+      to: {
+        path: "^packages/",
+        pathNot: "^packages/(core/(src/index|testing/(index|contracts))|node/src/index)\\.ts$",
+      },
     },
     {
       name: "apps-see-no-other-root-folder",
@@ -84,7 +87,7 @@ export default {
       from: { path: "^capabilities/", pathNot: packTests },
       to: {
         path: "^(packages|apps|examples|scripts|test|bench)/",
-        pathNot: "^packages/core/(src|testing)/index\\.ts$",
+        pathNot: "^packages/core/(src/index|testing/(index|contracts))\\.ts$",
       },
     },
     {
@@ -93,7 +96,7 @@ export default {
       from: { path: packTests },
       to: {
         path: "^(packages|apps|examples|scripts|test|bench)/",
-        pathNot: "^packages/(core/(src|testing)|node/src)/index\\.ts$",
+        pathNot: "^packages/(core/(src/index|testing/(index|contracts))|node/src/index)\\.ts$",
       },
     },
     {

@@ -25,6 +25,12 @@ describe("core runs anywhere", () => {
     expect(modules.some((id) => id.includes("node_modules/zod/"))).toBe(true);
   });
 
+  it("loads no test runner from its entry for tests", async () => {
+    const { modules } = await reachableFrom("packages/core/testing/index.ts");
+    expect(modules.some((id) => id.endsWith("/mock-tools.ts"))).toBe(true);
+    expect(modules.filter((id) => /vitest|fast-check/.test(id))).toEqual([]);
+  });
+
   it("takes time, chance and environment from its ports", () => {
     const forbidden = /\bDate\.now\(|\bnew Date\(\)|\bMath\.random\(|\brandomUUID\(|\bperformance\.now\(|\bprocess\./;
     // memory/ holds core's own implementations of the ports.

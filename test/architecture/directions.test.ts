@@ -42,6 +42,7 @@ const right = [
   ["packages/node/src/sqlite/r.ts", "@ergon/core"],
   ["packages/node/src/sqlite/r2.ts", "node:fs"],
   ["packages/node/src/sqlite/r.test.ts", "@ergon/core/testing"],
+  ["packages/node/src/sqlite/t.test.ts", "@ergon/core/testing/contracts"],
   ["apps/ergon/src/commands/r.ts", "@ergon/node"],
   ["apps/ergon/src/cli.ts", "./compose.ts"],
   ["capabilities/tools/demo/r.tool.ts", "@ergon/core"],
@@ -76,7 +77,7 @@ describe("import directions", () => {
 
 function writeWorkspace(): void {
   for (const file of ["schema/s", "errors/e", "memory/m", "plans/p", "extra/x"]) write(`packages/core/src/${file}.ts`);
-  for (const file of ["packages/core/testing/t.ts", "packages/core/testing/index.ts"]) write(file);
+  for (const file of ["t", "index", "contracts"]) write(`packages/core/testing/${file}.ts`);
   for (const file of ["packages/node/src/index.ts", "packages/node/src/sqlite/s.ts"]) write(file);
   for (const file of ["apps/ergon/src/compose.ts", "scripts/s.ts"]) write(file);
   for (const [file, specifier] of [...wrong, ...right]) write(file, `import ${JSON.stringify(specifier)};\n`);

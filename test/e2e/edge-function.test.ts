@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { createSupabaseMemory, generateEmbedding, getConversationContext, type MCPResponse } from "@ergon/core";
-import { conversationMemoryContract } from "@ergon/core/testing";
+import { conversationMemoryContract } from "@ergon/core/testing/contracts";
 import { createClient } from "@supabase/supabase-js";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { startScriptedServer } from "../../packages/node/src/models/scripted-server.fixture.ts";

@@ -98,7 +98,7 @@ describe("spec 1", () => {
     };
 
     // Step 2
-    const tools: ToolMetadata[] = [...ActionV2Registry.getToolMetadataList()];
+    const tools: ToolMetadata[] = ActionV2Registry.getToolMetadataList();
     const plannerPrompt = `You are a structured planning agent.
 ${JSON.stringify(context, null, 2)}
 

@@ -1,4 +1,5 @@
-import { conversationsContract, createEngineWorld } from "@ergon/core/testing";
+import { createEngineWorld } from "@ergon/core/testing";
+import { conversationsContract } from "@ergon/core/testing/contracts";
 import { createRemoteConversations } from "@ergon/node";
 import { LOCAL_TOKEN, serve } from "./serve.fixture.ts";
 

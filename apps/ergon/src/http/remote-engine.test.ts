@@ -1,4 +1,4 @@
-import { engineContract } from "@ergon/core/testing";
+import { engineContract } from "@ergon/core/testing/contracts";
 import { createRemoteEngine } from "@ergon/node";
 import { LOCAL_TOKEN, serve } from "./serve.fixture.ts";
 

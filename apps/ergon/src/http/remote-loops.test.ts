@@ -1,4 +1,5 @@
-import { createEngineWorld, refinementLoopsContract } from "@ergon/core/testing";
+import { createEngineWorld } from "@ergon/core/testing";
+import { refinementLoopsContract } from "@ergon/core/testing/contracts";
 import { createRemoteLoops } from "@ergon/node";
 import { LOCAL_TOKEN, serve } from "./serve.fixture.ts";
 

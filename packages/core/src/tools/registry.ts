@@ -135,7 +135,7 @@ export class ToolRegistry {
     return summaryOf(tool, this.#costs);
   }
 
-  getToolMetadataList(filter: ToolFilter = {}): readonly ToolListing[] {
+  getToolMetadataList(filter: ToolFilter = {}): ToolListing[] {
     return this.list(filter).map((tool) => {
       const { outputSchema: _shown, ...summary } = summaryOf(tool, this.#costs);
       const { name, argsSchema, run } = specTool(tool, this);
@@ -202,7 +202,7 @@ export class ToolRegistry {
     return ToolRegistry.default.list(filter);
   }
 
-  static getToolMetadataList(filter?: ToolFilter): readonly ToolListing[] {
+  static getToolMetadataList(filter?: ToolFilter): ToolListing[] {
     return ToolRegistry.default.getToolMetadataList(filter);
   }
 

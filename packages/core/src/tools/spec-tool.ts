@@ -12,9 +12,9 @@ import { wholeOutput } from "./whole-output.ts";
 export type SpecTool<Output = unknown> = Tool & {
   readonly name: string;
   readonly argsSchema: z.ZodType;
-  readonly run: (params: { readonly args?: ToolArgs; readonly context?: ToolContext }) => Promise<Output>;
+  run(this: void, params: { readonly args?: ToolArgs; readonly context?: ToolContext }): Promise<Output>;
   /** Takes spec 2's `{args, context, supabase, sessionId}`, or spec 1's context and args in one object. */
-  readonly actionFn: (request: Readonly<Record<string, unknown>>) => Promise<Output>;
+  actionFn(this: void, request: Readonly<Record<string, unknown>>): Promise<Output>;
 };
 
 /** The principal of a program that has only one. */

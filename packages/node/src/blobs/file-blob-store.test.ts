@@ -12,7 +12,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import { blobStoreContract } from "@ergon/core/testing";
+import { blobStoreContract } from "@ergon/core/testing/contracts";
 import { openFileBlobStore } from "./file-blob-store.ts";
 import { LEFTOVER_MS } from "./write-whole.ts";
 

@@ -1,5 +1,5 @@
 import { similarity } from "@ergon/core";
-import { embedderContract } from "@ergon/core/testing";
+import { embedderContract } from "@ergon/core/testing/contracts";
 import { describe, expect, it } from "vitest";
 import { createBundledEmbedder } from "./bundled-embedder.ts";
 

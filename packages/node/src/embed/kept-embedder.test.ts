@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createHashEmbedder, createMemoryLogger, type Embedder, silentLogger } from "@ergon/core";
-import { embedderContract } from "@ergon/core/testing";
+import { embedderContract } from "@ergon/core/testing/contracts";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { openKeptVectors } from "./kept-embedder.ts";
 

@@ -1,5 +1,5 @@
 import { createSystemClock } from "@ergon/core";
-import { embedderContract } from "@ergon/core/testing";
+import { embedderContract } from "@ergon/core/testing/contracts";
 import { afterAll, describe, expect, it } from "vitest";
 import { type ScriptedServer, startScriptedServer } from "../models/scripted-server.fixture.ts";
 import { createServiceEmbedder } from "./service-embedder.ts";

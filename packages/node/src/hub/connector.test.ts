@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { silentLogger } from "@ergon/core";
-import { mcpConnectorContract } from "@ergon/core/testing";
+import { mcpConnectorContract } from "@ergon/core/testing/contracts";
 import { createMcpConnector } from "./connector.ts";
 
 const file = join(import.meta.dirname, "hostile-server.fixture.ts");

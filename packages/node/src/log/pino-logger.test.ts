@@ -1,4 +1,4 @@
-import { loggerContract } from "@ergon/core/testing";
+import { loggerContract } from "@ergon/core/testing/contracts";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { createPinoLogger, type LogLevel } from "./pino-logger.ts";

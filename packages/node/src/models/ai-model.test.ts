@@ -1,5 +1,6 @@
 import { createSystemClock } from "@ergon/core";
-import { chatModelContract, type ScriptedReply } from "@ergon/core/testing";
+import { type ScriptedReply } from "@ergon/core/testing";
+import { chatModelContract } from "@ergon/core/testing/contracts";
 import { afterEach, describe, expect, it } from "vitest";
 import { createAiModel, MAX_ATTEMPTS, MAX_PAUSE_MS } from "./ai-model.ts";
 import { boundedFetch } from "./bounded-fetch.ts";

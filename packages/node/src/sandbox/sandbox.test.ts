@@ -2,7 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createSystemClock, type Sandbox, silentLogger } from "@ergon/core";
-import { sandboxContract } from "@ergon/core/testing";
+import { sandboxContract } from "@ergon/core/testing/contracts";
 import { afterAll, describe, expect, it } from "vitest";
 import { createLocalSandbox, type LocalSandboxOptions } from "./local-sandbox.ts";
 import { createProfiles } from "./profiles.ts";

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { approvalStoreContract } from "@ergon/core/testing";
+import { approvalStoreContract } from "@ergon/core/testing/contracts";
 import { afterAll } from "vitest";
 import { openSqliteApprovalStore } from "./approval-store.ts";
 

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { conversationMemoryContract } from "@ergon/core/testing";
+import { conversationMemoryContract } from "@ergon/core/testing/contracts";
 import { afterEach, describe, expect, it } from "vitest";
 import { MAX_REMEMBERED, openConversationMemory } from "./conversation-memory.ts";
 

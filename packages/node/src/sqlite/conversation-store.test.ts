@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { conversationStoreContract } from "@ergon/core/testing";
+import { conversationStoreContract } from "@ergon/core/testing/contracts";
 import { afterAll } from "vitest";
 import { openSqliteConversationStore } from "./conversation-store.ts";
 

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { loopStoreContract } from "@ergon/core/testing";
+import { loopStoreContract } from "@ergon/core/testing/contracts";
 import { afterAll, expect, it } from "vitest";
 import { openSqliteLoopStore } from "./loop-store.ts";
 import { openOwnedDatabase } from "./owned-database.ts";

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll } from "vitest";
-import { stateStoreContract } from "@ergon/core/testing";
+import { stateStoreContract } from "@ergon/core/testing/contracts";
 import { openSqliteStateStore } from "./state-store.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "ergon-sqlite-"));

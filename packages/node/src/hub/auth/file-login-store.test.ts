@@ -1,7 +1,7 @@
 import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { loginStoreContract } from "@ergon/core/testing";
+import { loginStoreContract } from "@ergon/core/testing/contracts";
 import { afterAll, describe, expect, it } from "vitest";
 import { MAX_LOGIN_BYTES, openFileLoginStore } from "./file-login-store.ts";
 

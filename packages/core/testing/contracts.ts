@@ -1,0 +1,20 @@
+// What every implementation of a port is held to; these suites are Vitest's.
+export { approvalStoreContract, type OpenedApprovals } from "./approval-store.contract.ts";
+export { approvalDeskContract, type OpenedDesk } from "./approval-desk.contract.ts";
+export { argumentRepairerContract } from "./argument-repairer.contract.ts";
+export { blobStoreContract } from "./blob-store.contract.ts";
+export { clockContract } from "./clock.contract.ts";
+export { engineContract, type OpenedEngine } from "./engine.contract.ts";
+export { idsContract } from "./ids.contract.ts";
+export { mcpConnectorContract, type TriedServers } from "./mcp-connector.contract.ts";
+export { loginStoreContract, type OpenedLogins } from "./login-store.contract.ts";
+export { loopStoreContract } from "./loop-store.contract.ts";
+export { loggerContract } from "./logger.contract.ts";
+export { refinementLoopsContract } from "./refinement-loops.contract.ts";
+export { type OpenedSandbox, sandboxContract } from "./sandbox.contract.ts";
+export { stateStoreContract } from "./state-store.contract.ts";
+export { chatModelContract, type OpenedModel } from "./chat-model.contract.ts";
+export { conversationsContract } from "./conversations.contract.ts";
+export { conversationStoreContract, type OpenedConversations } from "./conversation-store.contract.ts";
+export { conversationMemoryContract, type OpenedMemory } from "./conversation-memory.contract.ts";
+export { embedderContract } from "./embedder.contract.ts";
