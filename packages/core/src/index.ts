@@ -400,7 +400,15 @@ export { changesBetween, fingerprintOf, type ToolIdentity } from "./hub/fingerpr
 export { matchesGlob } from "./hub/glob.ts";
 export { showHidden } from "./hub/hidden-text.ts";
 export { deriveServer, shortServerId } from "./hub/derive-server.ts";
-export { judgeEntry, judgePackage, npmPackageOf, type Objection, PackageFacts } from "./hub/judge-install.ts";
+export {
+  judgeEntry,
+  judgePackage,
+  MIN_AGE_DAYS,
+  npmPackageOf,
+  type Objection,
+  PackageFacts,
+} from "./hub/judge-install.ts";
+export { dependenciesOf, judgeLock, PackageLock } from "./hub/judge-lock.ts";
 export { FoundServer, RegistryEntry } from "./schema/registry.ts";
 export { type PauseMode, SUB_AGENT_TOOLS, type SubAgent } from "./hub/sub-agent.ts";
 export { type Budget, budgetOf } from "./conversation/budget.ts";

@@ -9,7 +9,7 @@ import { showHidden } from "./hidden-text.ts";
 import { lookAlike, WELL_KNOWN_PACKAGES } from "./look-alikes.ts";
 
 export type Objection = { readonly code: ObjectionCode; readonly message: string };
-type ObjectionCode =
+export type ObjectionCode =
   | "not_active"
   | "hidden_characters"
   | "no_npm_package"
@@ -22,7 +22,10 @@ type ObjectionCode =
   | "identity_unproven"
   | "integrity_unknown"
   | "too_young"
-  | "no_program";
+  | "no_program"
+  | "dependency_source"
+  | "dependency_unchecked"
+  | "too_many_dependencies";
 
 /** What the package's own registry says of the very version. */
 export const PackageFacts = z.object({
@@ -178,6 +181,6 @@ const CHANGES_RUNTIME =
   /^(?:NODE_.*|NPM_.*|DENO_.*|BUN_.*|LD_.*|DYLD_.*|GIT_.*|PYTHON.*|PERL.*|RUBY.*|JAVA_.*|_JAVA_.*|ERGON_.*|SSL_.*|OPENSSL_.*|PATH|HOME|SHELL|ENV|BASH_ENV|IFS|PROMPT_COMMAND|TMPDIR|COMSPEC|EDITOR|PAGER|(?:HTTPS?|ALL|NO)_PROXY)$/i;
 
 /** A stranger's text inside a sentence of ours. */
-function inLine(text: string): string {
+export function inLine(text: string): string {
   return showHidden(text).replaceAll(/[\n\t]/g, " ");
 }

@@ -31,7 +31,8 @@ export type NpmOptions = {
 export function runNpm(args: readonly string[], { signal, cwd }: NpmOptions): Promise<string> {
   return new Promise((resolve, reject) => {
     signal.throwIfAborted();
-    const child = spawn("npm", [...ALWAYS, ...args], {
+    // Its configuration is the user's and never that of a project around the folder.
+    const child = spawn("npm", [...ALWAYS, `--prefix=${cwd}`, ...args], {
       cwd,
       env: npmEnvironment(process.env),
       stdio: ["ignore", "pipe", "pipe"],

@@ -1,6 +1,9 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { hubError, type PackageFacts } from "@ergon/core";
 import { z } from "zod";
-import { runNpm, type NpmOptions } from "./npm.ts";
+import { runNpm } from "./npm.ts";
 
 const Viewed = z.object({
   name: z.string(),
@@ -15,8 +18,8 @@ const Viewed = z.object({
 const INSTALL_SCRIPTS = ["preinstall", "install", "postinstall"];
 
 /** Asks the package's registry about one exact version. */
-export async function readPackageFacts(name: string, version: string, options: NpmOptions): Promise<PackageFacts> {
-  const text = await runNpm(["view", "--json", "--", `${name}@${version}`], options);
+export async function readPackageFacts(name: string, version: string, signal: AbortSignal): Promise<PackageFacts> {
+  const text = await viewed(`${name}@${version}`, signal);
   const read = Viewed.safeParse(parsed(text));
   if (!read.success || read.data.name !== name || read.data.version !== version)
     throw hubError("install_failed", `There is no ${name}@${version}, or what the registry says of it cannot be read.`);
@@ -32,6 +35,16 @@ export async function readPackageFacts(name: string, version: string, options: N
     ...(program === undefined ? {} : { program }),
     installScripts: INSTALL_SCRIPTS.filter((script) => scripts[script] !== undefined),
   };
+}
+
+/** In an empty folder: a configuration that lies around another one could name another registry. */
+async function viewed(label: string, signal: AbortSignal): Promise<string> {
+  const cwd = await mkdtemp(join(tmpdir(), "ergon-view-"));
+  try {
+    return await runNpm(["view", "--json", "--", label], { cwd, signal });
+  } finally {
+    await rm(cwd, { recursive: true, force: true });
+  }
 }
 
 /** As `npx` chooses: the only one, or the one that is named like the package. */

@@ -28,16 +28,23 @@ export type PackageWish = {
   readonly mcpName?: string;
   readonly ageDays?: number;
   readonly scripts?: Readonly<Record<string, string>>;
+  readonly dependencies?: Readonly<Record<string, string>>;
   readonly program?: string;
   readonly readme?: string;
   /** What the registry says of the tarball at first; later the truth. */
   readonly falseIntegrity?: boolean;
+  readonly hasNoIntegrity?: boolean;
+  /** Where the registry says the tarball is; at the registry by default. */
+  readonly tarball?: string;
 };
 
 export async function startRegistries(): Promise<Registries> {
   const folder = await mkdtemp(join(tmpdir(), "registries-"));
   const servers = new Map<string, unknown>();
-  const packages = new Map<string, object>();
+  const packages = new Map<
+    string,
+    { readonly versions?: object; readonly time?: object; readonly [more: string]: unknown }
+  >();
   const tarballs = new Map<string, Buffer>();
   const asked: string[] = [];
 
@@ -71,11 +78,14 @@ export async function startRegistries(): Promise<Registries> {
       mcpName,
       ageDays = 30,
       scripts = {},
+      dependencies = {},
       program = NOTES_SERVER,
       readme = "",
       falseIntegrity,
+      hasNoIntegrity = false,
+      tarball = `${url}/tarballs/${name}-${version}.tgz`,
     }) => {
-      const home = join(folder, encodeURIComponent(name), "package");
+      const home = join(folder, encodeURIComponent(`${name}@${version}`), "package");
       await mkdir(home, { recursive: true });
       const manifest = {
         name,
@@ -83,24 +93,26 @@ export async function startRegistries(): Promise<Registries> {
         type: "module",
         bin: "index.js",
         scripts,
+        dependencies,
         ...(mcpName === undefined ? {} : { mcpName }),
       };
       await writeFile(join(home, "package.json"), JSON.stringify(manifest));
       await writeFile(join(home, "index.js"), program);
-      const file = join(folder, `${encodeURIComponent(name)}.tgz`);
+      const file = join(folder, `${encodeURIComponent(`${name}@${version}`)}.tgz`);
       await run("tar", ["-czf", file, "-C", join(home, ".."), "package"]);
       const bytes = await readFile(file);
       const path = `/tarballs/${name}-${version}.tgz`;
       tarballs.set(path, bytes);
       const of = falseIntegrity === true ? Buffer.from("something else") : bytes;
       const integrity = `sha512-${createHash("sha512").update(of).digest("base64")}`;
-      const dist = { integrity, tarball: `${url}${path}` };
+      const dist = { ...(hasNoIntegrity ? {} : { integrity }), tarball };
+      const { versions = {}, time = {} } = packages.get(name) ?? {};
       packages.set(name, {
         name,
         "dist-tags": { latest: version },
         readme,
-        versions: { [version]: { ...manifest, readme, dist } },
-        time: { [version]: new Date(Date.now() - ageDays * DAY_MS).toISOString() },
+        versions: { ...versions, [version]: { ...manifest, readme, dist } },
+        time: { ...time, [version]: new Date(Date.now() - ageDays * DAY_MS).toISOString() },
       });
     },
     close: async () => {

@@ -35,13 +35,13 @@ export async function addServer(
     await removeAll(prepared.serverId, desk, stages.undo);
     await stages.keep(undefined);
   }
-  const { id, judged, config } = await installServer(params, desk, stages);
+  const { id, judged, config, dependencies } = await installServer(params, desk, stages);
   try {
     await stages.stage(60, `Trying ${id} without network.`);
     const probe = Probed.parse(
       await stages.work("probe", { config: withPlaceholders(config), secrets: [], fenced: true } as Json),
     );
-    const about = aboutServer(judged, { config, probe, purpose: params.purpose });
+    const about = aboutServer(judged, { config, dependencies, probe, purpose: params.purpose });
     await stages.keep({ serverId: id, about });
     await stages.stage(85, `Writing ${id} into the configuration, switched off.`);
     await desk.add(config);
@@ -61,7 +61,7 @@ async function installServer(
   { serverName, version, id: wantedId, purpose = "" }: Addition,
   desk: SubAgentDesk,
   { stage, work }: Stages,
-): Promise<{ readonly id: string; readonly judged: Judged; readonly config: MCPServerConfig }> {
+): Promise<Installed & { readonly id: string; readonly judged: Judged }> {
   await stage(5, `Looking ${serverName} up.`);
   const name = serverName.includes("/") ? serverName : await nameFor(serverName, purpose, work);
   const id = wantedId ?? shortServerId(name);
@@ -77,18 +77,19 @@ async function installServer(
     }),
   );
   await stage(30, `Installing ${judged.facts.name}@${judged.facts.version}, with its scripts off.`);
-  return { id, judged, config: MCPServerConfig.parse(await work("install", { ...judged, id } as Json)) };
+  return { id, judged, ...Installed.parse(await work("install", { ...judged, id } as Json)) };
 }
 
 function aboutServer(
   { entry, facts }: Judged,
-  found: { readonly config: MCPServerConfig; readonly probe: Probed; readonly purpose: string | undefined },
+  found: Installed & { readonly probe: Probed; readonly purpose: string | undefined },
 ): JsonObject {
-  const { config, probe, purpose = "" } = found;
+  const { config, dependencies, probe, purpose = "" } = found;
   return {
     server: entry.name,
     package: `${facts.name}@${facts.version}`,
     integrity: facts.integrity ?? "",
+    dependencies,
     ...whatStarts(config),
     tools: probe.tools.map((tool) => tool.name),
     ...(probe.untried === undefined ? {} : { untried: probe.untried }),
@@ -134,3 +135,5 @@ function withPlaceholders(config: MCPServerConfig): MCPServerConfig {
 
 const Judged = z.object({ entry: RegistryEntry, facts: PackageFacts });
 type Judged = z.infer<typeof Judged>;
+const Installed = z.object({ config: MCPServerConfig, dependencies: z.int() });
+type Installed = z.infer<typeof Installed>;

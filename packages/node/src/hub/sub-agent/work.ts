@@ -68,16 +68,16 @@ export function createWork({ folder, client, cache, connector, now }: WorkParts)
         const entry = await client.read(name, version, signal);
         refuse(entry, judgeEntry(entry, { environment: new Set(environment), servers }));
         const { identifier = "", version: exact = "" } = npmPackageOf(entry) ?? {};
-        const facts = await readPackageFacts(identifier, exact, { cwd: folder, signal });
+        const facts = await readPackageFacts(identifier, exact, signal);
         refuse(entry, judgePackage(entry, facts, now()));
         return asJson({ entry, facts });
       }
       case "install": {
         const { entry, facts, id } = WORK_PARAMS.install.parse(params);
-        const installed = await installPackage(facts, { servers: folder, id, signal });
+        const { dependencies, ...installed } = await installPackage(facts, { servers: folder, id, now, signal });
         const { access, ...config } = deriveServer(entry, { id, node: process.execPath, ...installed });
         // Where nothing can be shut off, asking for it would only keep the server from starting; the person is told.
-        return asJson("missing" in (await look()) ? config : { ...config, access });
+        return asJson({ config: "missing" in (await look()) ? config : { ...config, access }, dependencies });
       }
       case "probe": {
         const { config, secrets, fenced } = WORK_PARAMS.probe.parse(params);
