@@ -89,6 +89,23 @@ describe("doctor", () => {
     expect(JSON.stringify(diagnosis)).not.toContain("canary");
   });
 
+  it("shows addresses without the keys and passwords in them", async () => {
+    const env = {
+      SUPABASE_URL: "http://u:pwcanary@127.0.0.1:1",
+      SUPABASE_SERVICE_ROLE_KEY: "rolecanary",
+      ERGON_MODEL: "openai/gpt-5",
+      ERGON_MODEL_URL: "http://127.0.0.1:1/v1?key=querycanary",
+      ERGON_SANDBOX_URL: "http://127.0.0.1:1/?access_token=sandboxcanary",
+      ERGON_SANDBOX_TOKEN: "tokencanary",
+    };
+    for (const args of [["doctor"], ["doctor", "--json"]]) {
+      const { out, err } = await ergon(args, { cwd: folder.path, env });
+      expect(out).toContain("http://[redacted]@127.0.0.1:1");
+      expect(out).toContain("http://127.0.0.1:1/v1?key=[redacted]");
+      expect(out + err).not.toContain("canary");
+    }
+  });
+
   it("names everything that is wrong and exits with 1", async () => {
     const env = {
       FSDD_LOOP_SPEC_THRESHOLD: "0",

@@ -15,6 +15,8 @@ export type ServedFolder = {
   /** The first token. */
   readonly token: string;
   readonly pid: number;
+  /** All that it has written to stderr. */
+  readonly log: () => string;
   /** Sends a signal and waits for the end; gives the exit code. */
   readonly stop: (signal: NodeJS.Signals) => Promise<number | null>;
 };
@@ -24,12 +26,15 @@ export type ServeOptions = RunOptions & { readonly args?: readonly string[]; rea
 export async function serveFolder(data: string, options: ServeOptions): Promise<ServedFolder> {
   const given = options.token === undefined ? [] : ["--token", options.token];
   const child = start(["serve", "--port", "0", "--data", data, ...given, ...(options.args ?? [])], options);
-  const url = await readyLine(child);
+  let said = "";
+  child.stderr.on("data", (chunk: Buffer) => (said += chunk.toString()));
+  const url = await readyLine(child, () => said);
   const { pid } = ServerFile.parse(JSON.parse(readFileSync(join(data, "server.json"), "utf8")));
   return {
     url,
     token: options.token ?? firstToken(data, { ...process.env, ...options.env }),
     pid,
+    log: () => said,
     stop: async (signal) => {
       const closed = once(child, "close");
       process.kill(pid, signal);
@@ -39,12 +44,10 @@ export async function serveFolder(data: string, options: ServeOptions): Promise<
   };
 }
 
-async function readyLine(child: ChildProcessWithoutNullStreams): Promise<string> {
-  let said = "";
-  child.stderr.on("data", (chunk: Buffer) => (said += chunk.toString()));
+async function readyLine(child: ChildProcessWithoutNullStreams, said: () => string): Promise<string> {
   for await (const line of createInterface({ input: child.stdout })) {
     const [, url] = /^ready (http:\/\/\S+)$/.exec(line) ?? [];
     if (url !== undefined) return url;
   }
-  throw new Error(`The server ended before it was ready: ${said}`);
+  throw new Error(`The server ended before it was ready: ${said()}`);
 }

@@ -1,5 +1,5 @@
 import { statSync } from "node:fs";
-import { type SandboxProfile, toErgonError } from "@ergon/core";
+import { redactJson, type SandboxProfile, toErgonError } from "@ergon/core";
 import { limitedAccessMissing, openServersFile } from "@ergon/node";
 import type { App } from "./app.ts";
 import { isNamed } from "./is-named.ts";
@@ -60,7 +60,7 @@ export async function diagnose(app: App, version: string): Promise<Diagnosis> {
     ...app.dataRoots.filter((root) => !isFolder(root)).map(missingRoot),
     ...sandbox.problems,
   ];
-  return {
+  return redactJson({
     ok: problems.length === 0,
     version,
     node: { version: process.versions.node, path: process.execPath },
@@ -74,7 +74,7 @@ export async function diagnose(app: App, version: string): Promise<Diagnosis> {
     limitedAccess: await lookAtAccess(),
     settings: app.settings.entries,
     problems,
-  };
+  });
 }
 
 async function ownerProblems({ owner, folder: dataDir }: Diagnosis["data"]): Promise<readonly string[]> {

@@ -9,5 +9,6 @@ export {
 export { createMindWorld, type MindWorld } from "./mind-world.ts";
 export { createMockTools, type MockTool, type MockTools } from "./mock-tools.ts";
 export { createScript, createScriptedModel, type ScriptedModel, type ScriptedReply } from "./scripted-model.ts";
+export { SECRET_SAMPLES, type SecretSample } from "./secret-samples.ts";
 export { createSimulatedClock, type SimulatedClock } from "./simulated-clock.ts";
 export { createToolRun } from "./tool-run.ts";

@@ -5,6 +5,7 @@ import type { StateStore } from "../ports/state-store.ts";
 import type { LoggedEntry } from "../schema/conversation.ts";
 import type { NewEvent } from "../schema/event.ts";
 import type { Json } from "../schema/json.ts";
+import { redactJson } from "../schema/redact.ts";
 import { newCore } from "../plans/engine/engine.ts";
 
 export type Teller = {
@@ -99,7 +100,7 @@ function eventsOf({ at, body, conversationId, energy, level }: LoggedEntry): rea
       events.push({
         type: "plan-made",
         at,
-        data: { conversationId, plan: [{ tool: body.tool, args: body.args }] as Json },
+        data: { conversationId, plan: redactJson([{ tool: body.tool, args: body.args }] as Json) },
       });
       break;
     case "thought":

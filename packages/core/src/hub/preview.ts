@@ -1,5 +1,5 @@
 import type { Json, JsonObject, JsonSchema } from "../schema/json.ts";
-import { isSecretEntry, REDACTED, redactSecrets } from "../schema/redact.ts";
+import { isSecretEntry, MAX_KEY_CHARS, REDACTED, redactSecrets } from "../schema/redact.ts";
 import { showHidden } from "./hidden-text.ts";
 
 /** What is longer, deeper or more is cut where a person looks at it, and said to be; the call itself is not. */
@@ -14,9 +14,10 @@ export function previewOf(args: JsonObject, schema: JsonSchema): Json {
 
 /** A text that others wrote, the same way. */
 export function previewText(text: string): string {
-  const visible = showHidden(redactSecrets(text));
-  if (visible.length <= MAX_PREVIEW_CHARS) return visible;
-  return `${visible.slice(0, MAX_PREVIEW_CHARS)}… (${String(visible.length - MAX_PREVIEW_CHARS)} more characters)`;
+  const start = text.slice(0, MAX_PREVIEW_CHARS + MAX_KEY_CHARS);
+  const visible = showHidden(redactSecrets(start));
+  const more = visible.length + text.length - start.length - MAX_PREVIEW_CHARS;
+  return more <= 0 ? visible : `${visible.slice(0, MAX_PREVIEW_CHARS)}… (${String(more)} more characters)`;
 }
 
 type Looking = {

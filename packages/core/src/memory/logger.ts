@@ -1,4 +1,5 @@
 import type { LogFields, Logger } from "../ports/logger.ts";
+import { isSecretEntry, REDACTED, redactSecrets } from "../schema/redact.ts";
 
 /** Older entries make room past this many. */
 export const MAX_KEPT_LOG_ENTRIES = 10_000;
@@ -22,7 +23,7 @@ export const silentLogger: Logger = loggerInto(() => {}, {});
 
 function loggerInto(keep: (entry: LogEntry) => void, inherited: LogFields): Logger {
   const at = (level: LogLevel) => (fields: LogFields, message: string) =>
-    keep({ level, message, fields: { ...inherited, ...readable(fields) } });
+    keep({ level, message: redactSecrets(message), fields: { ...inherited, ...readable(fields) } });
   return {
     debug: at("debug"),
     info: at("info"),
@@ -32,13 +33,11 @@ function loggerInto(keep: (entry: LogEntry) => void, inherited: LogFields): Logg
   };
 }
 
-const SECRET = /token|secret|passw|authorization|cookie|api[-_]?key|private[-_]?key|service_role/i;
-
 /** A copy as JSON, secrets out. Whatever cannot be read is named rather than thrown: a log line breaks nothing. */
 function readable(fields: LogFields): LogFields {
   try {
     const text = JSON.stringify(fields, (key, value: unknown) => {
-      if (typeof value === "string" && SECRET.test(key)) return "[redacted]";
+      if (typeof value === "string") return isSecretEntry(key, value) ? REDACTED : redactSecrets(value);
       if (value instanceof Error) return { name: value.name, message: value.message };
       return typeof value === "bigint" ? String(value) : value;
     });

@@ -6,6 +6,7 @@ import type { ConversationMemory, RememberedMessage } from "../ports/conversatio
 import type { Embedder } from "../ports/embedder.ts";
 import type { Ids } from "../ports/ids.ts";
 import type { Json, JsonObject } from "../schema/json.ts";
+import { redactJson } from "../schema/redact.ts";
 import type { ActionResult, MCPResponse, MCPResponseData, PlannedAction } from "../schema/mcp-loop.ts";
 import type { SessionCore } from "../schema/session.ts";
 import { resultKey } from "../plans/steps/tool-call.ts";
@@ -83,7 +84,10 @@ function createTurn(parts: LoopParts, read: ReadRequest, caller: Caller, { sessi
       answer = await trace.stage("plan", () => plan(input));
       if (request.planBy === "either" && answer.plan.length === 0) return handedBack(loaded, input, answer.question);
       const arranged = arrange(answer.plan, tools);
-      await session.tell("plan-made", { planner: parts.planner.name, plan: answer.plan as unknown as Json });
+      await session.tell("plan-made", {
+        planner: parts.planner.name,
+        plan: redactJson(answer.plan as unknown as Json),
+      });
       const executed = await trace.stage("execute", () => execute(loaded, arranged, answer?.question));
       const planned = answer;
       const data = await trace.stage("finalize", () => finalize(planned, { loaded, arranged, executed }));

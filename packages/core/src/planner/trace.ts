@@ -2,7 +2,7 @@ import type { Clock } from "../ports/clock.ts";
 import { isoTime } from "../ports/clock.ts";
 import type { TokenUsage } from "../ports/chat-model.ts";
 import type { JsonObject } from "../schema/json.ts";
-import { redactSecrets } from "../schema/redact.ts";
+import { redactedStart, redactJson } from "../schema/redact.ts";
 
 /** A prompt or a reply is kept up to this length. */
 export const MAX_TRACED_TEXT = 8_000;
@@ -66,30 +66,27 @@ export function createTrace(clock: Clock, facts: JsonObject): LoopTrace {
       if (warnings.length < MAX_TRACED_WARNINGS) warnings.push(warning);
     },
     modelCall: (call) => {
+      const shown = (text: string): string => redactedStart(text, MAX_TRACED_TEXT);
       const texts = { prompt: shown(call.prompt), ...(call.reply === undefined ? {} : { reply: shown(call.reply) }) };
       modelCalls.push({ ...call, ms: rounded(call.ms), ...texts });
     },
     set: (facts) => Object.assign(known, facts),
     step: (step) => void steps.push(step),
-    value: () => ({
-      ...known,
-      startedAt,
-      ms: rounded(clock.monotonic() - startedMs),
-      stages: [...stages],
-      modelCalls: [...modelCalls],
-      steps: [...steps],
-      warnings: [...warnings],
-      tokens: {
-        input: sum(modelCalls.map(({ usage }) => usage?.inputTokens)),
-        output: sum(modelCalls.map(({ usage }) => usage?.outputTokens)),
-      },
-    }),
+    value: () =>
+      redactJson({
+        ...known,
+        startedAt,
+        ms: rounded(clock.monotonic() - startedMs),
+        stages: [...stages],
+        modelCalls: [...modelCalls],
+        steps: [...steps],
+        warnings: [...warnings],
+        tokens: {
+          input: sum(modelCalls.map(({ usage }) => usage?.inputTokens)),
+          output: sum(modelCalls.map(({ usage }) => usage?.outputTokens)),
+        },
+      }),
   };
-}
-
-function shown(text: string): string {
-  const cut = text.length > MAX_TRACED_TEXT ? `${text.slice(0, MAX_TRACED_TEXT)}… (${text.length} characters)` : text;
-  return redactSecrets(cut);
 }
 
 function sum(counts: readonly (number | undefined)[]): number {

@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from "../schema/json.ts";
-import { redactSecrets } from "../schema/redact.ts";
+import { MAX_KEY_CHARS, redactSecrets } from "../schema/redact.ts";
 
 /** What a model takes in one request, in tokens. A model that is not listed is taken for a small one. */
 const WINDOWS: readonly (readonly [pattern: RegExp, tokens: number])[] = [
@@ -46,7 +46,7 @@ export type Truncation = { readonly path: string; readonly from: number; readonl
 export function buildSafePrompt(input: SafePromptInput): SafePrompt {
   const budget = budgetOf(input);
   const truncated: Truncation[] = [];
-  const userText = cutText(cleaned(input.userText ?? ""), Math.min(MAX_USER_TEXT, budget), "userText", truncated);
+  const userText = cutText(input.userText ?? "", Math.min(MAX_USER_TEXT, budget), "userText", truncated);
   const fixed = input.system.length + input.instructions.length + userText.length;
   const context = input.context === undefined ? "" : fitted(input.context, Math.max(0, budget - fixed), truncated);
   const user = [
@@ -106,7 +106,7 @@ function shrunk(
   limits: { readonly items: number; readonly chars: number },
   cuts: Truncation[],
 ): Json {
-  if (typeof value === "string") return cutText(cleaned(value), limits.chars, path, cuts);
+  if (typeof value === "string") return cutText(value, limits.chars, path, cuts);
   if (typeof value !== "object" || value === null) return value;
   if (Array.isArray(value)) {
     const items = value as readonly Json[];
@@ -126,13 +126,14 @@ function isVector(items: readonly Json[]): boolean {
   return items.length >= 32 && items.every((item) => typeof item === "number") && !items.every(Number.isInteger);
 }
 
-/** At the end of a sentence where there is one, and never within a character. */
-function cutText(text: string, limit: number, path: string, cuts: Truncation[]): string {
-  if (text.length <= limit) return text;
+/** Cleaned, and cut at the end of a sentence where there is one, and never within a character. */
+function cutText(whole: string, limit: number, path: string, cuts: Truncation[]): string {
+  const text = cleaned(whole.slice(0, limit + MAX_KEY_CHARS));
+  if (text.length <= limit && whole.length <= limit + MAX_KEY_CHARS) return text;
   const room = text.slice(0, limit);
   const sentence = Math.max(room.lastIndexOf(". "), room.lastIndexOf("\n"), room.lastIndexOf("。"));
   const end = sentence > limit * 0.6 ? sentence + 1 : limit;
-  const whole = text.slice(0, end).replace(/[\ud800-\udbff]$/, "");
-  cuts.push({ path, from: text.length, to: whole.length });
-  return `${whole}…`;
+  const kept = text.slice(0, end).replace(/[\ud800-\udbff]$/, "");
+  cuts.push({ path, from: whole.trim().length, to: kept.length });
+  return `${kept}…`;
 }

@@ -1,5 +1,5 @@
 import { dirname, resolve } from "node:path";
-import { didYouMean } from "@ergon/core";
+import { didYouMean, redactSecrets } from "@ergon/core";
 import { type ConfigFile, readConfigFile } from "./config-file.ts";
 import { crossChecks } from "./cross-checks.ts";
 import type { ResolvedSetting, SettingInput, SettingProblem, Settings, SettingSource } from "./resolved-setting.ts";
@@ -94,7 +94,7 @@ function describeValue(setting: Setting<unknown>, value: unknown, source: Settin
   if (value === undefined || (Array.isArray(value) && value.length === 0)) return "not set";
   if (setting.secret) return `set (from ${source})`;
   const text = typeof value === "string" ? value : Array.isArray(value) ? value.join(", ") : JSON.stringify(value);
-  return hideCredentials(text);
+  return redactSecrets(text);
 }
 
 function fileProblems(file: ConfigFile): SettingProblem[] {
@@ -136,13 +136,8 @@ function unknownVariables(env: SettingInput["env"]): SettingProblem[] {
 }
 
 function brief(raw: unknown): string {
-  const text = hideCredentials(JSON.stringify(raw) ?? String(raw));
+  const text = redactSecrets(JSON.stringify(raw) ?? String(raw));
   return text.length > 80 ? `${text.slice(0, 77)}…` : text;
-}
-
-/** A URL may carry a name and a password. */
-function hideCredentials(text: string): string {
-  return text.replaceAll(/:\/\/[^/\s@]*@/g, "://…@");
 }
 
 function unique(values: readonly unknown[]): unknown[] {

@@ -2,7 +2,7 @@ import { loggerContract } from "@ergon/core/testing/contracts";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { createPinoLogger, type LogLevel } from "./pino-logger.ts";
-import { MAX_LOGGED_TEXT, MAX_REDACT_DEPTH, MAX_REDACT_ENTRIES, redact } from "./redact.ts";
+import { MAX_LOGGED_TEXT, MAX_REDACT_CHARS, MAX_REDACT_DEPTH, MAX_REDACT_ENTRIES, redact } from "./redact.ts";
 
 loggerContract("pino", () => {
   const { logger, lines } = open("trace");
@@ -98,6 +98,10 @@ describe("redaction", () => {
     expect(redact(Array.from({ length: MAX_REDACT_ENTRIES }, () => 1))).toHaveLength(MAX_REDACT_ENTRIES);
     const cut = redact(Array.from({ length: MAX_REDACT_ENTRIES + 5 }, () => 1));
     expect(cut).toHaveLength(MAX_REDACT_ENTRIES + 1);
+    const text = "x".repeat(MAX_LOGGED_TEXT);
+    const whole = Array.from({ length: MAX_REDACT_CHARS / MAX_LOGGED_TEXT }, () => text);
+    expect(redact(whole)).toEqual(whole);
+    expect(redact([...whole, "y"])).toEqual([...whole, "… (1 characters)"]);
   });
 
   it("gives plain data for anything", () => {

@@ -1,16 +1,18 @@
-import { isSecretEntry, REDACTED, redactSecrets } from "@ergon/core";
+import { isSecretEntry, REDACTED, redactedStart } from "@ergon/core";
 
 /** Deeper values, longer lists and longer texts are cut: a log line is a hint, not a store. */
 export const MAX_REDACT_DEPTH = 8;
 export const MAX_REDACT_ENTRIES = 1_000;
 export const MAX_LOGGED_TEXT = 8_192;
+/** Of all texts of one value together. */
+export const MAX_REDACT_CHARS = 262_144;
 
 /**
  * A copy that is safe to log: whatever stands under a secret-looking name is replaced, and texts that look like
  * credentials are too. Numbers stay even under such names: `maxTokens` is not a secret. Never throws.
  */
 export function redact(value: unknown): unknown {
-  return copy(value, { depth: 0, left: { entries: MAX_REDACT_ENTRIES } });
+  return copy(value, { depth: 0, left: { entries: MAX_REDACT_ENTRIES, chars: MAX_REDACT_CHARS } });
 }
 
 /** Whether what is named so is most likely a secret. */
@@ -18,12 +20,12 @@ export function isSecretName(name: string): boolean {
   return isSecretEntry(name, "text") || /(^|[-_])(key|auth|pat|pwd)$|authorization|apikey/i.test(name);
 }
 
-type Budget = { readonly depth: number; readonly left: { entries: number } };
+type Budget = { readonly depth: number; readonly left: { entries: number; chars: number } };
 
 function copy(value: unknown, budget: Budget): unknown {
   switch (typeof value) {
     case "string":
-      return redactText(value);
+      return copyText(value, budget);
     case "bigint":
     case "symbol":
       return value.toString();
@@ -38,9 +40,13 @@ function copy(value: unknown, budget: Budget): unknown {
   }
 }
 
+function copyText(text: string, { left }: Budget): string {
+  left.chars -= text.length;
+  return left.chars < 0 ? `… (${text.length} characters)` : redactText(text);
+}
+
 export function redactText(text: string): string {
-  const cut = text.length > MAX_LOGGED_TEXT ? `${text.slice(0, MAX_LOGGED_TEXT)}… (${text.length} characters)` : text;
-  return redactSecrets(cut);
+  return redactedStart(text, MAX_LOGGED_TEXT);
 }
 
 function copyObject(value: object, budget: Budget): unknown {

@@ -2,6 +2,7 @@ import type { BlobRow, ContextWrite, JournalFinish, JournalStart, JournalWrite }
 import type { EnergyRow } from "../../schema/energy.ts";
 import type { EventType, NewEvent } from "../../schema/event.ts";
 import type { JsonObject } from "../../schema/json.ts";
+import { redactJson } from "../../schema/redact.ts";
 import type { Effect, RunEnd } from "../transition.ts";
 
 /** One commit in the making, and what may begin once it is written. */
@@ -55,8 +56,12 @@ export function newDraft(): Draft {
   };
 }
 
+/** Made of ids and numbers alone, and two for every step. */
+const BARE: ReadonlySet<EventType> = new Set(["step-started", "step-finished"]);
+
+/** What is told is seen by more people than what is stored: without credentials. */
 export function note(draft: Draft, type: EventType, data: JsonObject): void {
-  draft.events.push({ type, at: draft.at, data });
+  draft.events.push({ type, at: draft.at, data: BARE.has(type) ? data : redactJson(data) });
 }
 
 export function beginRow(draft: Draft, row: JournalStart): void {

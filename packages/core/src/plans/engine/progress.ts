@@ -2,6 +2,7 @@ import { toErgonError } from "../../errors/ergon-error.ts";
 import { isoTime, type Clock } from "../../ports/clock.ts";
 import type { Logger } from "../../ports/logger.ts";
 import type { StateStore } from "../../ports/state-store.ts";
+import { redactJson } from "../../schema/redact.ts";
 import type { ProgressUpdate } from "../../tools/tool.ts";
 
 /** One call's progress is kept at most this often; what a screen shows in between is not worth a row. */
@@ -18,7 +19,7 @@ export function progressInto(
     const nowMs = clock.monotonic();
     if (nowMs < nextMs) return;
     nextMs = nowMs + PROGRESS_INTERVAL_MS;
-    const event = { type: "step-progressed" as const, at: isoTime(clock), data: { stepId, position, ...update } };
+    const event = { type: "step-progressed" as const, at: isoTime(clock), data: redactJson({ stepId, position, ...update }) };
     store.commit({ sessionId, owner, events: [event] }).catch((thrown: unknown) => {
       const error = toErgonError(thrown, "store_unavailable").toJSON();
       logger.warn({ sessionId, stepId, error }, "A progress event could not be written.");
