@@ -94,7 +94,7 @@ it("a file that lies in two roots is found once", async () => {
   folder.write("two/same.csv", "a\n1\n");
   folder.write("two/other.csv", "a\n2\n");
   const roots = ["one", "two"].map((name) => join(folder.path, name));
-  const { files } = await scanRoots(roots, new AbortController().signal);
+  const { files } = await scanRoots({ ...folder.run, dataRoots: roots });
   expect(files.map(({ filePath }) => filePath)).toEqual([
     join(folder.path, "one/same.csv"),
     join(folder.path, "two/other.csv"),
