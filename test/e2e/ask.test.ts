@@ -87,7 +87,7 @@ describe("ergon ask", { timeout: 120_000 }, () => {
   it("asks instead of guessing", async () => {
     await prepareVectors(join(folder.path, ".ergon"));
     const unsure = await ergon(["ask", "colour the bicycle purple"], { cwd: folder.path });
-    expect(unsure).toMatchObject({ code: 0, out: expect.stringContaining("I am not sure") as string });
+    expect(unsure).toMatchObject({ code: 3, out: expect.stringContaining("I am not sure") as string });
     const lacking = await ergon(["ask", "add two numbers for me"], { cwd: folder.path });
     expect(lacking.out).toMatch(/I need .*\bb\b/);
   });
@@ -108,6 +108,27 @@ describe("ergon ask", { timeout: 120_000 }, () => {
     expect(JSON.stringify(data?.context?.["recentMessages"])).toContain("Hello, Grace Hopper!");
     const shown = await ergon(["sessions", "show", "talk-1", "--json"], { cwd: folder.path });
     expect(shown.out).toContain("Hello, Ada!");
+    expect(first.out).not.toContain("embeddedMessage");
+  });
+
+  it("answers with the summary that was asked for", async () => {
+    await prepareVectors(join(folder.path, ".ergon"));
+    const question = 'Summarize "The boat is small. The sea is wide and deep."';
+    const { out, code } = await ergon(["ask", question], { cwd: folder.path });
+    expect({ out, code }).toEqual({ out: "The boat is small. The sea is wide and deep.\n", code: 0 });
+  });
+
+  it("says by its exit code and in words that every tool failed, or that a part did", async () => {
+    const fail = { tool: "demo::fail", args: { message: "out of paper" } };
+    const none = await scripted(JSON.stringify([fail, finalize]));
+    const failed = await ergon(["ask", "Print it"], { cwd: folder.path, env: using(none) });
+    expect(failed).toMatchObject({ code: 1, err: expect.stringContaining("demo::fail: out of paper") as string });
+    expect(none.asked()).toBe(1);
+    const some = await scripted(JSON.stringify([fail, greet, finalize]), "Ada was greeted; printing failed.");
+    const partly = await ergon(["ask", "Print it and greet Ada", "--json"], { cwd: folder.path, env: using(some) });
+    expect(partly.code).toBe(0);
+    expect(JSON.parse(partly.out)).toMatchObject({ success: true, data: { outcome: "partial" } });
+    expect(JSON.stringify(some.requests[1]?.body.messages)).toContain("out of paper");
   });
 
   it.each([

@@ -62,6 +62,17 @@ describe("the MCP tool ask", { timeout: 120_000 }, () => {
     }
   });
 
+  it("is an error for the client when nothing came of it, and says whether all of it was done", async () => {
+    const client = await connect("SDK v2, 2026", await shared());
+    const fail = { tool: "demo::fail", args: { message: "out of paper" } };
+    const message = "Print it";
+    const failed = await client.call("ask", { message, plan: [fail] });
+    expect(failed).toMatchObject({ isError: true, structured: { status: "failed", outcome: "failed" } });
+    expect(failed.structured["answer"]).toContain("out of paper");
+    const partly = await client.call("ask", { message, plan: [fail, { tool: "demo::greet", args: { who: "Ada" } }] });
+    expect(partly).toMatchObject({ structured: { status: "answered", outcome: "partial" } });
+  });
+
   it("lets the model of the settings plan, and keeps sessions to their principal", async () => {
     const greet = [
       { tool: "demo::greet", args: { who: "Ada" } },

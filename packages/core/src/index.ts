@@ -81,6 +81,7 @@ export {
   MCPResponse,
   MCPResponseData,
   PlannedAction,
+  Outcome,
 } from "./schema/mcp-loop.ts";
 export {
   AgenticPlan,
@@ -308,7 +309,14 @@ export { compileJsonSchema, type JsonSchemaValidator } from "./tools/json-schema
 export { type SchemaRules } from "./tools/json-schema/check-schema.ts";
 export { createJsonSchemas, type JsonSchemas } from "./tools/json-schema/json-schemas.ts";
 export { offload, type Offloaded, type PendingBlob } from "./tools/offload.ts";
-export { allowAll, type PolicyAnswer, type PolicyQuestion, type ToolPolicy } from "./tools/policy.ts";
+export { ownFailure } from "./tools/own-failure.ts";
+export {
+  allowAll,
+  askBeforeDestroying,
+  type PolicyAnswer,
+  type PolicyQuestion,
+  type ToolPolicy,
+} from "./tools/policy.ts";
 export {
   ActionV2Registry,
   DEFAULT_ROLE,
@@ -362,7 +370,8 @@ export type { PlanEstimate } from "./plans/preflight/estimate.ts";
 export type { ToolLookup } from "./plans/preflight/tool-index.ts";
 export { type PlanChecks, type PlanReport, validatePlan } from "./plans/validate-plan.ts";
 export { type IWorkflowManager, WorkflowManager } from "./plans/workflow-manager.ts";
-export { createFinalizeSummary } from "./planner/finalize-summary.ts";
+export { describeResult } from "./planner/describe-result.ts";
+export { createFinalizeSummary, findingsIn } from "./planner/finalize-summary.ts";
 export type { RunPlace } from "./planner/execute-actions.ts";
 export { buildPlannerPrompt, type PlannerPrompt } from "./planner/llm/planner-prompt.ts";
 export { createModelPlanner, type ModelPlannerDeps } from "./planner/llm/model-planner.ts";

@@ -1,4 +1,4 @@
-import { isBlobRef, type Json, type JsonObject } from "@ergon/core";
+import { isBlobRef, type Json, type JsonObject, ownFailure } from "@ergon/core";
 import type { CommandContext } from "../command-context.ts";
 import { EXIT, type ExitCode } from "../exit-codes.ts";
 import { printable } from "../output/printable.ts";
@@ -23,7 +23,7 @@ export async function callTool(context: CommandContext, { toolId, role, ...optio
     progress.stop();
     if (terminal.json) terminal.printJson({ output });
     else terminal.print(describeOutput(output));
-    return EXIT.ok;
+    return ownFailure(output) === undefined ? EXIT.ok : EXIT.failed;
   } finally {
     progress.stop();
     await app.close();

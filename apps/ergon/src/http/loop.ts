@@ -17,7 +17,11 @@ export function askRoutes({ ask }: Pick<HttpParts, "ask">): readonly Route[] {
         const { owner, logger } = asker;
         const { response, thrown } = await ask(body, { owner, signal: asker.left() });
         if (thrown !== undefined && isRefusal(thrown)) throw thrown;
-        logger.info({ sessionId: body.sessionId, success: response.success }, "A turn of the loop was answered.");
+        const { outcome } = response.data ?? {};
+        logger.info(
+          { sessionId: body.sessionId, success: response.success, outcome },
+          "A turn of the loop was answered.",
+        );
         return { status: 200, body: response };
       },
     }),

@@ -1,5 +1,6 @@
 import {
   ActionResult,
+  findingsIn,
   type Ids,
   isErgonError,
   type Json,
@@ -9,6 +10,7 @@ import {
   MAX_MESSAGE_CHARS,
   type MCPResponse,
   Mode,
+  Outcome,
   PlannedAction,
   SessionId,
   type SessionView,
@@ -51,7 +53,7 @@ export function askSurface({ reach, ids }: AskDeps): McpSurface {
             const said = await turn(workplace, call, request, waitMs);
             // Whom it waits for may be whoever uses the client.
             const isPaused = said.status === "failed" && (await isWaiting(workplace, call.owner, sessionId));
-            return isPaused ? sessionId : { result: answer(said) };
+            return isPaused ? sessionId : { result: told(said) };
           }),
         report: async (id) =>
           await reach({ repeatable: true }, async ({ engine }) => {
@@ -60,12 +62,17 @@ export function askSurface({ reach, ids }: AskDeps): McpSurface {
               sessionId: id,
               historyLimit: MAX_CALLER_ACTIONS,
             });
-            return answer(answerIn(view));
+            return told(answerIn(view));
           }),
       });
     },
   };
   return { tools: () => [tool] };
+}
+
+/** A turn of which nothing came is an error for the client too. */
+function told(said: AskAnswer): CallToolResult {
+  return said.status === "failed" ? { ...answer(said), isError: true } : answer(said);
 }
 
 async function isWaiting({ engine }: McpWorkplace, owner: string, sessionId: string): Promise<boolean> {
@@ -79,13 +86,21 @@ function answerIn(view: SessionView): AskAnswer {
   const shared = { sessionId, plan: [], results: [], ...(next === undefined ? {} : { next }) };
   if (status === "running") return stillRunning(sessionId);
   if (status === "paused_on_human")
-    return { ...shared, status: "waiting", answer: waiting.map(({ message }) => message).join(" ") };
-  // A call that failed is passed over: it has failed as a whole when there is nothing to say instead.
-  const [last] = view.history;
-  const failure = last !== undefined && "error" in last.result ? last.result.error.message : error?.message;
-  if (status === "completed" && (finalResponse !== null || failure === undefined))
-    return { ...shared, status: "answered", answer: textOf(finalResponse) };
-  return { ...shared, status: "failed", answer: failure ?? `The session is ${status}.` };
+    return {
+      ...shared,
+      status: "waiting",
+      outcome: "waiting",
+      answer: waiting.map(({ message }) => message).join(" "),
+    };
+  if (status !== "completed")
+    return { ...shared, status: "failed", outcome: "failed", answer: error?.message ?? `The session is ${status}.` };
+  const { findings, failures } = findingsIn(view.context);
+  if (failures.length === 0)
+    return { ...shared, status: "answered", outcome: "answered", answer: textOf(finalResponse) };
+  const [first] = failures;
+  if (findings.length === 0)
+    return { ...shared, status: "failed", outcome: "failed", answer: first === undefined ? "" : first.text };
+  return { ...shared, status: "answered", outcome: "partial", answer: textOf(finalResponse) };
 }
 
 function textOf(said: Json | undefined): string {
@@ -146,8 +161,9 @@ function stillRunning(sessionId: string): AskAnswer {
 }
 
 function askAnswer(sessionId: string, response: MCPResponse): AskAnswer {
-  const { plan = [], intermediateResults = [], summaryMessage, planningPrompt } = response.data ?? {};
-  const shared = { sessionId, plan: [...plan], results: shown(intermediateResults) };
+  const { plan = [], intermediateResults = [], summaryMessage, planningPrompt, outcome } = response.data ?? {};
+  const came = outcome === undefined ? {} : { outcome };
+  const shared = { sessionId, plan: [...plan], results: shown(intermediateResults), ...came };
   if (!response.success) return { ...shared, status: "failed", answer: response.error };
   const said = summaryMessage === undefined ? {} : { answer: summaryMessage };
   if (planningPrompt !== undefined)
@@ -193,6 +209,7 @@ const AskArgs = z.strictObject({
 const AskAnswer = z.object({
   sessionId: z.string(),
   status: z.enum(["answered", "asks", "needs_plan", "waiting", "running", "failed"]),
+  outcome: Outcome.optional().describe("whether all of it was done, a part, or nothing"),
   answer: z.string().optional().describe("the answer, the question back, whom it waits for, or why it failed"),
   plan: z.array(PlannedAction).describe("what was planned"),
   results: z.array(ActionResult).describe("what each tool found"),

@@ -1,4 +1,4 @@
-import type { Json, MCPResponse } from "@ergon/core";
+import { describeResult, isBlobRef, type Json, type MCPResponse } from "@ergon/core";
 import { EXIT, type ExitCode } from "../exit-codes.ts";
 import { oneLine, printable } from "./printable.ts";
 import { describeValue } from "./session-report.ts";
@@ -6,35 +6,51 @@ import type { Terminal } from "./terminal.ts";
 
 const NEXT_SHOWN = 5;
 
+/** A question back waits for its answer, as an approval does. */
 export function exitCodeForAnswer({ success, data }: MCPResponse): ExitCode {
-  if (success) return EXIT.ok;
-  return data?.trace?.["status"] === "paused_on_human" ? EXIT.paused : EXIT.failed;
+  if (data?.outcome === "waiting") return EXIT.paused;
+  return success ? EXIT.ok : EXIT.failed;
 }
 
 /** What a turn of the loop came to: the answer on stdout, what could follow beside it. */
 export function reportAnswer(terminal: Terminal, sessionId: string, response: MCPResponse): void {
   if (terminal.json) {
-    terminal.printJson({ sessionId, ...response });
+    terminal.printJson({ sessionId, ...withoutVector(response) });
     return;
   }
   const { red, yellow } = terminal.errorColors;
+  for (const { message } of warningsOf(response.data?.trace?.["warnings"])) terminal.note(yellow(oneLine(message)));
   if (!response.success) {
-    const waits = exitCodeForAnswer(response) === EXIT.paused;
+    const { outcome, waiting = [] } = response.data ?? {};
+    const waits = outcome === "waiting";
     terminal.note(waits ? yellow(oneLine(response.error)) : red(`failed: ${oneLine(response.error)}`));
     if (waits)
       terminal.note(`See what it waits for, and how to answer: ${terminal.command} sessions show ${sessionId}`);
+    for (const { approvalId } of waiting)
+      if (approvalId !== undefined)
+        terminal.note(`Answer with: ${terminal.command} approvals approve ${approvalId}   (or deny)`);
     return;
   }
-  const { summaryMessage, intermediateResults, trace } = response.data;
-  for (const { message } of warningsOf(trace["warnings"])) terminal.note(yellow(oneLine(message)));
+  const { summaryMessage, intermediateResults } = response.data;
   const last = intermediateResults.findLast(({ success }) => success);
   if (summaryMessage !== undefined) terminal.print(printable(summaryMessage));
-  else terminal.print(last === undefined ? "Nothing was found." : describeValue(last.output, terminal));
+  else terminal.print(last === undefined ? "Nothing was found." : told(last.output, terminal));
   tellNext(
     terminal,
     sessionId,
     intermediateResults.map(({ output }) => output),
   );
+}
+
+function told(output: Json, terminal: Terminal): string {
+  return isBlobRef(output) ? describeValue(output, terminal) : printable(describeResult(output));
+}
+
+/** The message as a vector is the loop's own business, and longer than all the rest. */
+function withoutVector(response: MCPResponse): MCPResponse {
+  if (response.data?.context === undefined) return response;
+  const { embeddedMessage: _vector, ...context } = response.data.context;
+  return { ...response, data: { ...response.data, context } } as MCPResponse;
 }
 
 function tellNext(terminal: Terminal, sessionId: string, outputs: readonly Json[]): void {

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { decodePosition, type Engine, type JsonObject, type StoredEvent } from "@ergon/core";
+import { decodePosition, type Engine, type Json, type JsonObject, type StoredEvent } from "@ergon/core";
 import { oneLine } from "./printable.ts";
 import type { Terminal } from "./terminal.ts";
 
@@ -64,12 +64,10 @@ function describe(terminal: Terminal, { type, data }: StoredEvent): string | und
     case "step-started":
       return Number(data["attempt"]) > 1 ? dim(`… ${stepOf(data)}, attempt ${text(data, "attempt")}`) : undefined;
     case "step-finished":
+      if (data["failure"] !== undefined) return failed(red("✗"), data, data["failure"]);
       return `${green("✓")} ${stepOf(data)} ${dim(text(data, "toolId"))}${data["reused"] === undefined ? "" : dim(` (as found at ${text(data, "reused")})`)}`;
-    case "step-failed": {
-      const { code, message } = (data["error"] ?? {}) as { readonly code?: string; readonly message?: string };
-      const mark = data["willRetry"] === true ? yellow("↻") : red("✗");
-      return `${mark} ${stepOf(data)} ${dim(code ?? "")} ${oneLine(message ?? "")}`;
-    }
+    case "step-failed":
+      return failed(data["willRetry"] === true ? yellow("↻") : red("✗"), data, data["error"]);
     case "correction-proposed":
       return `${yellow("⚑")} ${text(data, "path")} ${data["needsApproval"] === true ? "may be corrected: " : ""}${text(data, "summary")}`;
     case "correction-applied":
@@ -82,6 +80,11 @@ function describe(terminal: Terminal, { type, data }: StoredEvent): string | und
       return describePlan(terminal, data);
     default:
       return undefined;
+  }
+
+  function failed(mark: string, step: JsonObject, error: Json | undefined): string {
+    const { code, message } = (error ?? {}) as { readonly code?: string; readonly message?: string };
+    return `${mark} ${stepOf(step)} ${dim(code ?? "")} ${oneLine(message ?? "")}`;
   }
 }
 

@@ -38,14 +38,13 @@ export const summarizeText = defineAction({
     if (summary === "") {
       return { success: false, error: { type: "nothing_to_summarize", message: "The text has no sentence in it." } };
     }
-    const dataSummary = `${sentencesKept} of ${sentencesInText} sentences kept; about ${keywords.join(", ")}.`;
     return {
       success: true,
-      message: dataSummary,
+      message: `${sentencesKept} of ${sentencesInText} sentences kept; about ${keywords.join(", ")}.`,
       data: result,
       chatResponse: { message: summary },
       dataForDownstreamPrompt: {
-        summarizeText: { dataSummary, structured: { summary, keywords }, truncated: result.truncated },
+        summarizeText: { dataSummary: summary, structured: { summary, keywords }, truncated: result.truncated },
       },
     };
   },

@@ -66,7 +66,9 @@ describe("what an action says to a person", () => {
 
   it("is left to the summary of a turn that has one", async () => {
     const model = createScriptedModel(["never asked"]);
-    const { answer } = await told(model, { plannedTools: ["getDevelopmentPlan", "finalize_summary"] });
+    const { answer } = await told(model, {
+      plannedTools: [{ tool: "finalize_summary", place: "finalize_summary_result" }],
+    });
     expect(answer.promptDetails).toEqual({ told: "computed", reason: "the turn's summary tells it" });
     expect(model.requests).toEqual([]);
   });

@@ -59,8 +59,8 @@ export async function prose(parts: {
   }
 }
 
-const Planned = z.array(z.unknown());
+const Planned = z.array(z.object({ tool: z.string() }));
 
 function isSummedUp(context: ToolContext): boolean {
-  return Planned.safeParse(context["plannedTools"]).data?.includes("finalize_summary") ?? false;
+  return Planned.safeParse(context["plannedTools"]).data?.some(({ tool }) => tool === "finalize_summary") ?? false;
 }

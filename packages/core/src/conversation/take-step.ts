@@ -176,7 +176,7 @@ function findingsOf(results: readonly ActionResult[]): string {
     .filter(({ success }) => success)
     .map(({ tool, output }) => ({ tool, text: describeResult(output) }));
   const failed = results.filter(({ success }) => !success).map(({ tool, error = "failed" }) => `${tool}: ${error}`);
-  return [...(found.length === 0 ? [] : [composeSummary(found)]), ...failed].join("\n");
+  return [...(found.length === 0 ? [] : [composeSummary({ findings: found, failures: [] })]), ...failed].join("\n");
 }
 
 const MODEL_CODES = new Set([

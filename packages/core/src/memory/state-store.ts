@@ -103,6 +103,7 @@ export function createMemoryStateStore(options: { readonly logger?: Logger } = {
   }
 
   return {
+    isVolatile: true,
     commit: queue.commit,
     sync: () => Promise.resolve(),
     watch: queue.watch,

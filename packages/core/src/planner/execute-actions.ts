@@ -9,6 +9,7 @@ import type { PlanProblem } from "../schema/plan.ts";
 import type { Mode, SessionCore } from "../schema/session.ts";
 import type { EmbeddedEngine } from "../plans/engine/engine.ts";
 import { afterPrefix, encodePart } from "../plans/ord.ts";
+import { ownFailure } from "../tools/own-failure.ts";
 import type { CompiledActions } from "./compile-actions.ts";
 import type { LoopTrace } from "./trace.ts";
 
@@ -81,26 +82,20 @@ export async function readActionResults(
 }
 
 function resultOf(tool: string, { request: input, result }: JournalRow): ActionResult {
-  if (result === undefined) {
-    return { tool, input, output: null, success: false, error: "It was started, and its result is not known yet." };
-  }
-  if ("error" in result) return { tool, input, output: null, success: false, error: result.error.message };
+  const failed = (error: string, code: string, output: Json = null): ActionResult => ({
+    tool,
+    input,
+    output,
+    success: false,
+    error,
+    code,
+  });
+  if (result === undefined) return failed("It was started, and its result is not known yet.", "outcome_unknown");
+  if ("error" in result) return failed(result.error.message, result.error.code);
   const { output } = result;
   const refused = ownFailure(output);
-  const reused = result.reused === undefined ? {} : { reused: true };
-  return refused === undefined
-    ? { tool, input, output, success: true, ...reused }
-    : { tool, input, output, success: false, error: refused };
-}
-
-/** An action says by itself when it could not do it (spec 2). */
-function ownFailure(output: Json): string | undefined {
-  if (typeof output !== "object" || output === null || Array.isArray(output)) return undefined;
-  const { success, error, message } = output as JsonObject;
-  if (success !== false) return undefined;
-  const told = typeof error === "object" && error !== null && !Array.isArray(error) ? (error as JsonObject) : {};
-  const [text] = [told["message"], message].filter((found) => typeof found === "string");
-  return text ?? "It did not succeed and did not say why.";
+  if (refused !== undefined) return failed(refused.message, refused.code, output);
+  return { tool, input, output, success: true, ...(result.reused === undefined ? {} : { reused: true }) };
 }
 
 const ARGUMENT_CODES = new Set(["missing_argument", "unknown_argument", "argument_invalid", "type_mismatch"]);

@@ -334,7 +334,7 @@ describe("a session of several turns", () => {
     expect((await runner.run(ask("x"))).data?.summaryMessage).toBe("worked");
     const second = await runner.run(ask("x"));
     expect(second.data?.context).not.toHaveProperty("moody");
-    expect(second.data?.summaryMessage).toBe("No tool found anything.");
+    expect(second.data?.summaryMessage).toBe("moody failed: not again");
   });
 
   it("hands what actions leave for prompts to those that follow", async () => {

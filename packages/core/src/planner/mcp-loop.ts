@@ -9,6 +9,9 @@
  * O4  Arguments that do not fit end the run with an error that names the tool and every issue.
  * O5  Context and memory are best-effort: what they lack is a warning.
  */
+import type { ErgonError } from "../errors/ergon-error.ts";
+import { usageError } from "../errors/usage.ts";
+import type { BlobStore } from "../ports/blob-store.ts";
 import type { ChatModel } from "../ports/chat-model.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { ConversationMemory } from "../ports/conversation-memory.ts";
@@ -45,8 +48,11 @@ export type LoopDeps = {
   readonly entities?: EntitySource;
   /** Keeps sessions beyond their runs. */
   readonly store?: StateStore;
+  /** Keeps values over 64 KiB. A store that outlives the program needs it, else they would be lost with the program. */
+  readonly blobs?: BlobStore;
   /** Runs plans in place of an engine of the loop's own: then sessions are that engine's. */
   readonly place?: RunPlace;
+  /** Decides which calls may be made; without it, tools that may destroy something are refused. */
   readonly policy?: ToolPolicy;
   /** What actions get beside args and context: a Supabase client, say. */
   readonly infrastructure?: Omit<Infrastructure, "sessionId">;
@@ -68,7 +74,8 @@ export class McpLoopRunner {
   constructor(deps: LoopDeps = {}) {
     const { registry = ToolRegistry.default, clock = createSystemClock(), logger = silentLogger } = deps;
     const ids = deps.ids ?? createIds({ clock });
-    const { model, store, policy } = deps;
+    const { model, store, blobs, policy } = deps;
+    if (store !== undefined && blobs === undefined && store.isVolatile !== true) throw storeWithoutBlobs();
     const embedder = deps.embedder ?? createHashEmbedder();
     const infrastructure = { ...(model === undefined ? {} : { model }), embedder, ...deps.infrastructure };
     this.#parts = {
@@ -80,7 +87,7 @@ export class McpLoopRunner {
       memory: deps.memory ?? createConversationMemory(),
       strict: deps.strict ?? false,
       place: deps.place,
-      own: createOwnPlaces({ registry, model, store, policy, infrastructure, clock, ids, logger }),
+      own: createOwnPlaces({ registry, model, store, blobs, policy, infrastructure, clock, ids, logger }),
       keepsSessions: deps.place !== undefined || store !== undefined,
       carried: createCarriedContext(),
     };
@@ -98,6 +105,12 @@ export class McpLoopRunner {
     const read = readRequest(request);
     return runTurn(this.#parts, read, { owner: options.owner ?? DEFAULT_OWNER, signal: options.signal });
   }
+}
+
+function storeWithoutBlobs(): ErgonError {
+  const message =
+    "McpLoopRunner: the store keeps sessions beyond this program, but values over 64 KiB would be lost with it. Pass `blobs` beside `store`, for example openFileBlobStore of @ergon/node.";
+  return usageError("input_invalid", message);
 }
 
 /** Spec 1's entry. What one session's turns leave for its next ones is kept as long as the registry lives. */

@@ -37,6 +37,8 @@ export type PlannerAnswer = {
   readonly question?: string;
   /** There is no tool for what is wanted: more than a question of which one. */
   readonly nothingFits?: boolean;
+  /** What of the message the plan does not do, in words for the person. */
+  readonly leftOut?: readonly string[];
 };
 
 /** The injectable strategy of spec 1. */

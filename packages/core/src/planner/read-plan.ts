@@ -12,11 +12,12 @@ export function readPlan(answered: unknown): PlannerAnswer {
   const given = Array.isArray(answered) ? { plan: answered } : answered;
   const parsed = Answer.safeParse(given);
   if (parsed.success) {
-    const { plan, question, nothingFits } = parsed.data;
+    const { plan, question, nothingFits, leftOut } = parsed.data;
     return {
       plan,
       ...(question === undefined ? {} : { question }),
       ...(nothingFits === undefined ? {} : { nothingFits }),
+      ...(leftOut === undefined || leftOut.length === 0 ? {} : { leftOut }),
     };
   }
   const issues = parsed.error.issues.map(({ path, code, message }) => ({ path: pointerTo(path), code, message }));
@@ -32,4 +33,5 @@ const Answer = z.object({
   plan: z.array(ActionDraft),
   question: z.string().optional(),
   nothingFits: z.boolean().optional(),
+  leftOut: z.array(z.string()).optional(),
 });

@@ -2,13 +2,14 @@ import type { ChatModel } from "../ports/chat-model.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Ids } from "../ports/ids.ts";
 import type { Logger } from "../ports/logger.ts";
+import type { BlobStore } from "../ports/blob-store.ts";
 import type { StateStore } from "../ports/state-store.ts";
 import { createMemoryBlobStore } from "../memory/blob-store.ts";
 import { createMemoryStateStore } from "../memory/state-store.ts";
 import type { ToolSource } from "../plans/engine/engine-deps.ts";
 import { createEngine } from "../plans/engine/engine.ts";
 import { createToolGate, type ToolGate } from "../tools/gate.ts";
-import type { ToolPolicy } from "../tools/policy.ts";
+import { askBeforeDestroying, type ToolPolicy } from "../tools/policy.ts";
 import type { ToolRegistry } from "../tools/registry.ts";
 import type { Infrastructure, Tool } from "../tools/tool.ts";
 import { FINALIZE_TOOL } from "./compile-actions.ts";
@@ -19,17 +20,14 @@ export type OwnPlaces = {
   /** The registry's tools, the summary, and those of the request. */
   readonly tools: (added: readonly Tool[]) => ToolSource;
   /** A place for one run, gone with it unless a store was given. */
-  readonly open: (
-    source: ToolSource,
-  ) => RunPlace & { readonly close: () => Promise<void>; readonly readBlob: ReadBlob };
+  readonly open: (source: ToolSource) => RunPlace & { readonly close: () => Promise<void> };
 };
-
-export type ReadBlob = (id: string) => Promise<Uint8Array>;
 
 export type OwnPlacesDeps = {
   readonly registry: ToolRegistry;
   readonly model: ChatModel | undefined;
   readonly store: StateStore | undefined;
+  readonly blobs: BlobStore | undefined;
   readonly policy: ToolPolicy | undefined;
   readonly infrastructure: Omit<Infrastructure, "sessionId">;
   readonly clock: Clock;
@@ -39,14 +37,14 @@ export type OwnPlacesDeps = {
 
 /** Engines for a program that has none of its own: in memory, one for each run, so that nothing of a run stays. */
 export function createOwnPlaces(deps: OwnPlacesDeps): OwnPlaces {
-  const { registry, clock, ids, logger, policy, infrastructure } = deps;
+  const { registry, clock, ids, logger, policy = askBeforeDestroying, infrastructure } = deps;
   const summary = createFinalizeSummary({ model: deps.model });
   const gates = new WeakMap<ToolSource, ToolGate>();
-  const blobs = createMemoryBlobStore();
+  const blobs = deps.blobs ?? createMemoryBlobStore();
   let usual: { readonly list: readonly Tool[]; readonly source: ToolSource } | undefined;
 
   function gateOf(source: ToolSource): ToolGate {
-    const known = gates.get(source) ?? createToolGate({ registry: source, clock, logger, ...(policy && { policy }) });
+    const known = gates.get(source) ?? createToolGate({ registry: source, clock, logger, policy });
     gates.set(source, known);
     return known;
   }
@@ -63,7 +61,7 @@ export function createOwnPlaces(deps: OwnPlacesDeps): OwnPlaces {
     open: (source) => {
       const store = deps.store ?? createMemoryStateStore({ logger });
       // With a store that outlives the run, what it refers to must too.
-      const kept = deps.store === undefined ? createMemoryBlobStore() : blobs;
+      const kept = deps.store === undefined && deps.blobs === undefined ? createMemoryBlobStore() : blobs;
       const engine = createEngine({
         store,
         blobs: kept,
@@ -77,9 +75,10 @@ export function createOwnPlaces(deps: OwnPlacesDeps): OwnPlaces {
       });
       const close = async (): Promise<void> => {
         await engine.close();
-        if (deps.store === undefined) await Promise.all([store.close(), kept.close()]);
+        if (deps.store === undefined) await store.close();
+        if (kept !== blobs) await kept.close();
       };
-      return { engine, store, close, readBlob: (id) => kept.get(id) };
+      return { engine, store, close };
     },
   };
 }

@@ -1,15 +1,18 @@
-import { ErgonError, toErgonError } from "../errors/ergon-error.ts";
-import { gateError } from "../errors/gate.ts";
+import { type ErgonError, toErgonError } from "../errors/ergon-error.ts";
 import { plannerError } from "../errors/planner.ts";
 import { isoTime } from "../ports/clock.ts";
 import type { ConversationMemory, RememberedMessage } from "../ports/conversation-memory.ts";
 import type { Embedder } from "../ports/embedder.ts";
 import type { Ids } from "../ports/ids.ts";
 import type { Json, JsonObject } from "../schema/json.ts";
+<<<<<<< HEAD
 import { redactJson } from "../schema/redact.ts";
 import type { ActionResult, MCPResponse, MCPResponseData, PlannedAction } from "../schema/mcp-loop.ts";
+=======
+>>>>>>> 2becfe4 (loop: say what a turn came to, and keep large results readable)
 import type { SessionCore } from "../schema/session.ts";
-import { resultKey } from "../plans/steps/tool-call.ts";
+import type { ActionResult, MCPResponse, MCPResponseData, PlannedAction } from "../schema/mcp-loop.ts";
+import { errorKey, resultKey } from "../plans/steps/tool-call.ts";
 import { isForRole } from "../tools/registry.ts";
 import type { Tool } from "../tools/tool.ts";
 import { arrangeActions, type Arranged } from "./arrange-actions.ts";
@@ -18,8 +21,9 @@ import { callerPlanner, planningPrompt } from "./caller-plan.ts";
 import { compileActions, FINALIZE_TOOL, resultPlaces } from "./compile-actions.ts";
 import { describeResult } from "./describe-result.ts";
 import { executeActions, type ExecutedActions } from "./execute-actions.ts";
-import { composeSummary, PLANNED_TOOLS_KEY } from "./finalize-summary.ts";
+import { composeSummary, findingsIn, type Found, PLANNED_TOOLS_KEY } from "./finalize-summary.ts";
 import { loadContext, type LoadedContext } from "./load-context.ts";
+import { errorOf, isOver, noneSucceeded, outcomeOf, wasCancelled } from "./outcome.ts";
 import type { PlannerAnswer, PlannerInput } from "./planner.ts";
 import { MAX_ACTIONS, readPlan } from "./read-plan.ts";
 import type { ReadRequest } from "./read-request.ts";
@@ -75,9 +79,10 @@ function createTurn(parts: LoopParts, read: ReadRequest, caller: Caller, { sessi
   return async (): Promise<Attempt> => {
     let answer: PlannerAnswer | undefined;
     try {
-      const loaded = await trace.stage("context", () =>
-        loadContext({ request, message, owner, embedder, memory, trace, signal }),
-      );
+      const loaded = await trace.stage("context", async () => {
+        await rememberEnded();
+        return await loadContext({ request, message, owner, embedder, memory, trace, signal });
+      });
       const tools = toolsFor(session.source.list(), request);
       const input = inputFor(loaded, tools);
       if (request.planBy === "caller" && request.plan === undefined) return handedBack(loaded, input);
@@ -91,7 +96,7 @@ function createTurn(parts: LoopParts, read: ReadRequest, caller: Caller, { sessi
       const executed = await trace.stage("execute", () => execute(loaded, arranged, answer?.question));
       const planned = answer;
       const data = await trace.stage("finalize", () => finalize(planned, { loaded, arranged, executed }));
-      const error = errorOf(executed.core);
+      const error = errorOf(executed.core) ?? noneSucceeded(data);
       if (error !== undefined) return failed(error, data);
       return { response: { success: true, data: { ...data, trace: trace.value() } } };
     } catch (thrown) {
@@ -128,6 +133,7 @@ function createTurn(parts: LoopParts, read: ReadRequest, caller: Caller, { sessi
       plan: [],
       semanticMatches: [...conversation.semanticMatches] as unknown as Json[],
       ...(question === undefined ? {} : { summaryMessage: question }),
+      outcome: "waiting" as const,
       planningPrompt: planningPrompt(input),
     };
     return { response: { success: true, data: { ...data, trace: trace.value() } } };
@@ -167,7 +173,8 @@ function createTurn(parts: LoopParts, read: ReadRequest, caller: Caller, { sessi
     });
     // What an earlier turn found with the same tool must not pass for this turn's result.
     const places = resultPlaces(runnable);
-    const stale = [...runnable.map(({ tool }) => tool), ...places].filter((key) => key in session.before);
+    const kept = [...runnable.map(({ tool }) => tool), ...places];
+    const stale = [...kept, ...kept.map(errorKey)].filter((key) => key in session.before);
     const context = {
       ...(parts.keepsSessions ? {} : session.before),
       ...Object.fromEntries(stale.map((key) => [key, null])),
@@ -191,9 +198,18 @@ function createTurn(parts: LoopParts, read: ReadRequest, caller: Caller, { sessi
       })),
     );
     const intermediateResults = inPlannedOrder(answered.plan, results, arranged);
-    const summaryMessage = summaryOf(results) ?? (answered.plan.length === 0 ? answered.question : undefined);
-    await remember(loaded, summaryMessage ?? composeSummary(found(results)));
+    const { leftOut = [] } = answered;
+    const said = summaryOf(results) ?? (answered.plan.length === 0 ? answered.question : undefined);
+    const summaryMessage = said === undefined ? undefined : [said, ...leftOut].join("\n");
+    const outcome = outcomeOf(core, answered, intermediateResults);
+    // What came of a turn that waits is remembered when it is known.
+    await remember(
+      loaded,
+      isOver(core) ? (summaryMessage ?? composeSummary(await found(intermediateResults))) : undefined,
+    );
     return {
+      outcome,
+      ...(outcome === "waiting" && core.waiting.length > 0 ? { waiting: [...core.waiting] } : {}),
       context: shownContext(await session.after(), arranged.runnable),
       intermediateResults,
       plan: [...answered.plan],
@@ -202,28 +218,68 @@ function createTurn(parts: LoopParts, read: ReadRequest, caller: Caller, { sessi
     };
   }
 
+  /** A turn that waited for a person when it was answered: by now it is known what came of it. */
+  async function rememberEnded(): Promise<void> {
+    const { before, ended } = session;
+    if (ended === undefined || before["lastMessage"] === undefined) return;
+    try {
+      const { recentMessages } = await memory.load({
+        owner,
+        sessionId,
+        recentLimit: 1,
+        matchLimit: 0,
+        minSimilarity: 1,
+      });
+      const newest = recentMessages.at(-1);
+      if (newest?.role !== "user" || newest.content !== before["lastMessage"]) return;
+      const said = await assistantSaid(embedder, saidIn(before, ended), ended.updatedAt);
+      await memory.append({ owner, sessionId, messages: [said] });
+    } catch (thrown) {
+      const reason = toErgonError(thrown, "memory_unavailable").message;
+      trace.warn({ code: "memory_unavailable", message: `The end of the turn before was not remembered: ${reason}` });
+    }
+  }
+
   /** The turn, for those that follow; a memory that fails costs only them. */
-  async function remember(loaded: LoadedContext, said: string): Promise<void> {
+  async function remember(loaded: LoadedContext, said: string | undefined): Promise<void> {
     const at = isoTime(clock);
     try {
-      const [embedding] = await embedder.embed([said]);
       const user: RememberedMessage = {
         role: "user",
         content: message,
         at,
         ...(loaded.embeddedMessage === undefined ? {} : { embedding: loaded.embeddedMessage }),
       };
-      const assistant: RememberedMessage = { role: "assistant", content: said, at, ...(embedding && { embedding }) };
-      await memory.append({ owner, sessionId, messages: [user, assistant] });
+      const assistant = said === undefined ? [] : [await assistantSaid(embedder, said, at)];
+      await memory.append({ owner, sessionId, messages: [user, ...assistant] });
     } catch (thrown) {
       const reason = toErgonError(thrown, "memory_unavailable").message;
       trace.warn({ code: "memory_unavailable", message: `This turn was not remembered: ${reason}` });
     }
   }
 
+  /** What each tool found, large values read from where they are kept. */
+  async function found(results: readonly ActionResult[]): Promise<Found> {
+    const working = results.filter(({ tool }) => tool !== FINALIZE_TOOL);
+    const findings = working
+      .filter(({ success }) => success)
+      .map(async ({ tool, output }) => ({ tool, text: describeResult(await session.read(output)) }));
+    const failures = working.filter(({ success }) => !success);
+    return {
+      findings: await Promise.all(findings),
+      failures: failures.map(({ tool, error = "" }) => ({ tool, text: error })),
+    };
+  }
+
   function failed(error: ErgonError, data: Partial<MCPResponseData>): Attempt {
     trace.set({ error: error.toJSON() as unknown as JsonObject });
-    const response = { success: false, error: error.message, data: { ...data, trace: trace.value() } } as const;
+    const { code, message } = error;
+    const response = {
+      success: false,
+      error: message,
+      code,
+      data: { outcome: "failed", ...data, trace: trace.value() },
+    } as const;
     return THROWN_CODES.has(error.code) ? { response, thrown: error } : { response };
   }
 }
@@ -275,10 +331,17 @@ function summaryOf(results: readonly ActionResult[]): string | undefined {
   return typeof summary.output === "string" ? summary.output : describeResult(summary.output);
 }
 
-function found(results: readonly ActionResult[]): Parameters<typeof composeSummary>[0] {
-  return results
-    .filter(({ success, tool }) => success && tool !== FINALIZE_TOOL)
-    .map(({ tool, output }) => ({ tool, text: describeResult(output) }));
+/** What a run left in its session, as the answer to the person. */
+function saidIn(context: JsonObject, { status, lastError }: SessionCore): string {
+  if (status !== "completed") return lastError?.message ?? `The run was ${status}.`;
+  const summary = context[resultKey(FINALIZE_TOOL)];
+  return typeof summary === "string" ? summary : composeSummary(findingsIn(context));
+}
+
+/** What was said to the person, as memory keeps it. */
+async function assistantSaid(embedder: Embedder, said: string, at: string): Promise<RememberedMessage> {
+  const [embedding] = await embedder.embed([said]);
+  return { role: "assistant", content: said, at, ...(embedding && { embedding }) };
 }
 
 /** As spec 1 has it: each tool's result once, under its own name. */
@@ -289,19 +352,4 @@ function shownContext(context: JsonObject, runnable: readonly PlannedAction[]): 
     if (shown[tool] === null) delete shown[tool];
   }
   return shown;
-}
-
-function errorOf({ status, lastError, waiting, sessionId }: SessionCore): ErgonError | undefined {
-  if (status === "completed") return undefined;
-  if (status === "cancelled") return wasCancelled(sessionId, undefined);
-  if (lastError !== undefined) {
-    const { code, message, retryable, details } = lastError;
-    return new ErgonError(code, message, { retryable, ...(details === undefined ? {} : { details }) });
-  }
-  const waits = waiting.map(({ message }) => message).join(" ");
-  return plannerError("waiting", `Session ${sessionId} waits for a person: ${waits}`, { details: { status } });
-}
-
-function wasCancelled(sessionId: string, cause: unknown): ErgonError {
-  return gateError("cancelled", `The turn of session ${sessionId} was cancelled.`, { cause });
 }

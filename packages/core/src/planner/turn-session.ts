@@ -4,12 +4,14 @@ import { isBlobRef, JSON_MEDIA_TYPE } from "../schema/blob.ts";
 import type { EventType } from "../schema/event.ts";
 import type { Json, JsonObject } from "../schema/json.ts";
 import type { MCPRequest } from "../schema/mcp-loop.ts";
+import type { SessionView } from "../ports/engine.ts";
+import type { SessionCore } from "../schema/session.ts";
 import type { ToolSource } from "../plans/engine/engine-deps.ts";
 import type { ToolRegistry } from "../tools/registry.ts";
 import type { Tool } from "../tools/tool.ts";
 import type { CarriedContext } from "./carried-context.ts";
 import type { RunPlace } from "./execute-actions.ts";
-import type { OwnPlaces, ReadBlob } from "./run-place.ts";
+import type { OwnPlaces } from "./run-place.ts";
 
 /** The session that a turn belongs to, wherever it is kept. */
 export type TurnSession = {
@@ -17,10 +19,14 @@ export type TurnSession = {
   readonly source: ToolSource;
   /** What earlier turns left. */
   readonly before: JsonObject;
+  /** The session as the run before left it, where sessions are kept. */
+  readonly ended?: SessionCore;
   /** What the session holds now. */
   readonly after: () => Promise<JsonObject>;
   /** A value whole, where nobody could follow its reference later. */
   readonly whole: (value: Json) => Promise<Json>;
+  /** The same, wherever it is kept. */
+  readonly read: (value: Json) => Promise<Json>;
   /** Into the session's events, for whoever follows it; nothing where sessions are not kept. */
   readonly tell: (type: EventType, data: JsonObject) => Promise<void>;
   readonly close: () => Promise<void>;
@@ -49,32 +55,43 @@ export async function openSession(
   const source = own ?? parts.registry;
   const close = opened?.close ?? (() => Promise.resolve());
   const ref = { owner, sessionId };
+  const read = (value: Json): Promise<Json> => wholeValue(place, owner, value);
+  // A caller of an engine of the loop's own has no other way to what it keeps.
+  const whole = opened === undefined ? (value: Json) => Promise.resolve(value) : read;
+  const view = async (): Promise<SessionView> => await place.engine.readSession({ ...ref, historyLimit: HISTORY_ROWS });
+  const after = async (): Promise<JsonObject> => {
+    const entries = Object.entries((await view()).context);
+    return Object.fromEntries(
+      await Promise.all(entries.map(async ([key, value]) => [key, await whole(value)] as const)),
+    );
+  };
   if (!parts.keepsSessions) {
     return {
       place,
       source,
       before: parts.carried.read(owner, sessionId),
       after: async () => {
-        const { context } = await place.engine.readSession({ ...ref, historyLimit: HISTORY_ROWS });
-        const whole = await wholeValues(context, opened?.readBlob);
-        parts.carried.write(owner, sessionId, whole);
-        return whole;
+        const context = await after();
+        parts.carried.write(owner, sessionId, context);
+        return context;
       },
-      whole: (value) => wholeValue(value, opened?.readBlob),
+      whole,
+      read,
       tell: () => Promise.resolve(),
       close,
     };
   }
   try {
     await readySession(place, request, owner);
-    const read = async (): Promise<JsonObject> =>
-      (await place.engine.readSession({ ...ref, historyLimit: HISTORY_ROWS })).context;
+    const { core, context } = await view();
     return {
       place,
       source,
-      before: await read(),
-      after: read,
-      whole: (value) => Promise.resolve(value),
+      before: context,
+      ended: core,
+      after,
+      whole,
+      read,
       tell: async (type, data) => {
         await place.store.commit({ sessionId, owner, events: [{ type, at: isoTime(parts.clock), data }] });
       },
@@ -102,14 +119,8 @@ async function readySession({ engine, store }: RunPlace, request: MCPRequest, ow
   throw planError("session_busy", `Session ${sessionId} has an unfinished plan (${status}).`, { details: { status } });
 }
 
-async function wholeValues(context: JsonObject, readBlob: ReadBlob | undefined): Promise<JsonObject> {
-  const entries = Object.entries(context).map(
-    async ([key, value]) => [key, await wholeValue(value, readBlob)] as const,
-  );
-  return Object.fromEntries(await Promise.all(entries));
-}
-
-async function wholeValue(value: Json, readBlob: ReadBlob | undefined): Promise<Json> {
-  if (readBlob === undefined || !isBlobRef(value) || value.mediaType !== JSON_MEDIA_TYPE) return value;
-  return JSON.parse(new TextDecoder().decode(await readBlob(value.$blob))) as Json;
+async function wholeValue({ engine }: RunPlace, owner: string, value: Json): Promise<Json> {
+  if (!isBlobRef(value) || value.mediaType !== JSON_MEDIA_TYPE) return value;
+  const { bytes } = await engine.readBlob({ owner, id: value.$blob });
+  return JSON.parse(new TextDecoder().decode(bytes)) as Json;
 }

@@ -184,6 +184,9 @@ export type EnergyTotals = { readonly units: number; readonly rows: number };
 export const MAX_PAGE_ROWS = 1_000;
 
 export type StateStore = {
+  /** What it keeps ends with this process. */
+  readonly isVolatile?: true;
+
   commit(commit: CommitSource): Promise<CommitReceipt>;
   /** Waits for the disk (S2). Those who go on meanwhile share the wait with others. */
   sync(): Promise<void>;

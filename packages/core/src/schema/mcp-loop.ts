@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { Json, JsonObject } from "./json.ts";
-import { Mode, SessionId } from "./session.ts";
+import { Mode, OpenWait, SessionId } from "./session.ts";
 
 export const MAX_MESSAGES = 1_000;
 export const MAX_MESSAGE_CHARS = 100_000;
@@ -29,6 +29,8 @@ export const ActionResult = z.object({
   output: Json,
   success: z.boolean(),
   error: z.string().optional(),
+  /** The error's code, or the type that an action gave its own failure. */
+  code: z.string().optional(),
   /** An earlier result of the same call was still fresh, and stands for this one. */
   reused: z.boolean().optional(),
 });
@@ -54,12 +56,22 @@ export const MCPRequest = z.object({
 });
 export type MCPRequest = z.infer<typeof MCPRequest>;
 
+/**
+ * What a turn came to. `answered`: everything that was planned succeeded; `partial`: some of it did, or a part of the
+ * message was left out; `failed`: none of it did; `waiting`: a person has to answer or allow something first.
+ */
+export const Outcome = z.enum(["answered", "partial", "failed", "waiting"]);
+export type Outcome = z.infer<typeof Outcome>;
+
 export const MCPResponseData = z.object({
   context: z.record(z.string(), Json),
   intermediateResults: z.array(ActionResult),
   plan: z.array(PlannedAction),
   semanticMatches: z.array(Json).optional(),
   summaryMessage: z.string().optional(),
+  outcome: Outcome,
+  /** What the turn waits for, with the id of each approval. */
+  waiting: z.array(OpenWait).optional(),
   /** What a model of the caller's has to read to make the plan; nothing has run. */
   planningPrompt: z.object({ system: z.string(), user: z.string() }).optional(),
   trace: JsonObject,
@@ -68,6 +80,11 @@ export type MCPResponseData = z.infer<typeof MCPResponseData>;
 
 export const MCPResponse = z.discriminatedUnion("success", [
   z.object({ success: z.literal(true), data: MCPResponseData }),
-  z.object({ success: z.literal(false), error: z.string(), data: MCPResponseData.partial().optional() }),
+  z.object({
+    success: z.literal(false),
+    error: z.string(),
+    code: z.string().optional(),
+    data: MCPResponseData.partial().optional(),
+  }),
 ]);
 export type MCPResponse = z.infer<typeof MCPResponse>;

@@ -32,3 +32,10 @@ const ALLOW: PolicyAnswer = { kind: "allow" };
 
 /** For where every caller is the user. */
 export const allowAll: ToolPolicy = () => ALLOW;
+
+/** For programs that have no other: a tool that may destroy something needs a person's yes, or a policy that allows it. */
+export const askBeforeDestroying: ToolPolicy = ({ tool }) => {
+  if (tool.destructiveHint !== true && tool.alwaysAsk !== true) return ALLOW;
+  const why = tool.destructiveHint === true ? "it may destroy something" : "it is asked about each time";
+  return { kind: "needs_approval", reason: `${why}; a program decides by its own \`policy\`, allowAll for one` };
+};

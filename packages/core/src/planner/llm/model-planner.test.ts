@@ -215,6 +215,8 @@ describe("the summary", () => {
   it("is the findings themselves when the model fails", async () => {
     const { ask } = setUp([A, { tool: "finalize_summary", args: {} }], { kind: "status", status: 500 });
     const { response } = await ask();
-    expect(response.data?.summaryMessage).toBe("ran A with bar");
+    expect(response.data?.summaryMessage).toBe(
+      "ran A with bar\n(scripted/model did not sum this up: The model answered 500.)",
+    );
   });
 });

@@ -7,6 +7,7 @@ import type { Correction } from "../../schema/correction.ts";
 import type { ErrorRecord } from "../../schema/error.ts";
 import type { Json, JsonObject } from "../../schema/json.ts";
 import type { SessionCore, SessionStatus } from "../../schema/session.ts";
+import { ownFailure } from "../../tools/own-failure.ts";
 import { openVisits, visitPath, type Cursor } from "../frames.ts";
 import type { Completion, Effect } from "../transition.ts";
 import { stepOf } from "../interpreter.ts";
@@ -62,7 +63,9 @@ export function bookCall(state: RunState, before: Cursor, arrival: Arrival, draf
     const reused = arrival.reusedFrom === undefined ? {} : { reused: arrival.reusedFrom };
     const result = { output, ...reused };
     endRow(draft, { kind: "finish", ord, state: "finished", result, at: draft.at, energyUnits });
-    note(draft, "step-finished", { stepId, toolId, position: ord, energyUnits, ...reused });
+    const failure = ownFailure(output);
+    const refused = failure === undefined ? {} : { failure: asJson(failure) };
+    note(draft, "step-finished", { stepId, toolId, position: ord, energyUnits, ...reused, ...refused });
     state.allowed.delete(ord);
     return;
   }

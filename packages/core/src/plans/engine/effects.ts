@@ -4,13 +4,14 @@
  */
 import { toErgonError } from "../../errors/ergon-error.ts";
 import { gateError } from "../../errors/gate.ts";
+import type { BlobRef } from "../../schema/blob.ts";
 import type { ErrorRecord } from "../../schema/error.ts";
 import type { JsonObject } from "../../schema/json.ts";
 import type { GivenAnswer } from "../../schema/question.ts";
 import type { CallNeedingApproval } from "../../tools/call.ts";
 import type { AllowedCall, CheckAnswer } from "../../tools/gate.ts";
 import { ownedBlobs } from "../../tools/owned-blobs.ts";
-import type { MaybePromise } from "../../tools/tool.ts";
+import type { MaybePromise, ToolContext } from "../../tools/tool.ts";
 import { stepOf } from "../interpreter.ts";
 import { TOOL_CHANGED } from "../steps/tool-call.ts";
 import { resolveWith } from "../pointer/resolve.ts";
@@ -29,6 +30,7 @@ import { reusable } from "./reuse.ts";
 import { idempotencyKey, toolStep, type Arrival, type RunState } from "./run-state.ts";
 import { StepCall, type StepCaller, StepCheck } from "./step-call.ts";
 import { untilWritten } from "./until-written.ts";
+import { takesContext, wholeContext } from "./whole-context.ts";
 
 export type Effects = {
   /** False: it has to wait, and is launched after the commit. */
@@ -151,7 +153,7 @@ export function createEffects({ deps, state, arrive, begun }: EffectsParts): Eff
   function checkNow(effect: Check): boolean {
     try {
       const args = effect.args ?? effect.amendment?.args ?? resolveArguments(effect);
-      if (args === undefined) return false;
+      if (args === undefined || largeContext(effect).length > 0) return false;
       const asked = ask(effect, args);
       if (asked instanceof Promise) begun(() => orFail(effect, async () => checked(effect, await asked)));
       else checked(effect, asked);
@@ -167,7 +169,19 @@ export function createEffects({ deps, state, arrive, begun }: EffectsParts): Eff
       effect.args ??
       effect.amendment?.args ??
       ((await withLoads(effect, (view) => resolveTemplate(template, view))).value as JsonObject);
-    checked(effect, await ask(effect, args));
+    checked(effect, await ask(effect, args, await contextFor(effect)));
+  }
+
+  /** The large values of the context that a step's tool expects to find there. */
+  function largeContext({ stepId, place, amendment }: Check | Invoke): readonly BlobRef[] {
+    const tool = deps.registry.get(amendment?.toolId ?? toolStep(plan, stepId).toolId);
+    return takesContext(tool) ? data.contextBlobs(place) : NO_BLOBS;
+  }
+
+  async function contextFor(effect: Check | Invoke): Promise<() => ToolContext> {
+    const large = largeContext(effect);
+    const whole = await wholeContext(large, deps.blobCache, owner);
+    return () => whole(data.contextOf(effect.place));
   }
 
   function resolveArguments({ stepId, place }: At): JsonObject | undefined {
@@ -183,14 +197,18 @@ export function createEffects({ deps, state, arrive, begun }: EffectsParts): Eff
     return needed.template;
   }
 
-  function ask(effect: Check | Invoke, args: JsonObject): MaybePromise<CheckAnswer> {
+  function ask(
+    effect: Check | Invoke,
+    args: JsonObject,
+    context: () => ToolContext = () => data.contextOf(effect.place),
+  ): MaybePromise<CheckAnswer> {
     const step = toolStep(plan, effect.stepId);
     const asked = {
       toolId: effect.amendment?.toolId ?? step.toolId,
       args,
       timeoutMs: step.timeoutMs,
       remainingUnits: energyLeft(state),
-      context: () => data.contextOf(effect.place),
+      context,
     };
     return deps.gate.check(new StepCheck(caller, asked));
   }
@@ -284,6 +302,14 @@ export function createEffects({ deps, state, arrive, begun }: EffectsParts): Eff
     const { stepId, ord: position } = effect;
     const tool = deps.registry.get(ready.toolId);
     const key = idempotencyKey(sessionId, effect.amendment?.keyOrd ?? position);
+    let context = (): ToolContext => data.contextOf(effect.place);
+    try {
+      if (largeContext(effect).length > 0) context = await untilWritten(deps, () => contextFor(effect));
+    } catch (thrown) {
+      if (deps.stopping.aborted) throw thrown;
+      const error = toErgonError(thrown, "step_failed").toJSON() as ErrorRecord;
+      return answer(effect, { kind: "called", ok: false, error });
+    }
     const earlier = await reusable(deps, tool, ready, { sessionId, idempotencyKey: key });
     const outcome =
       earlier?.outcome ??
@@ -292,7 +318,7 @@ export function createEffects({ deps, state, arrive, begun }: EffectsParts): Eff
         new StepCall(caller, {
           idempotencyKey: key,
           answers: effect.amendment?.answers ?? NO_ANSWERS,
-          context: () => data.contextOf(effect.place),
+          context,
           logger: () => deps.logger.child({ sessionId, planId: plan.plan.planId, stepId }),
           progress: () => progressInto(deps, { owner, sessionId, stepId, position }),
         }),
@@ -314,6 +340,7 @@ export function createEffects({ deps, state, arrive, begun }: EffectsParts): Eff
 }
 
 const NO_ANSWERS: readonly GivenAnswer[] = [];
+const NO_BLOBS: readonly BlobRef[] = [];
 
 /** What is left of the session's own budget once the calls under way have cost what was reserved for them. */
 function energyLeft({ core, energySpent, allowed }: RunState): number | undefined {

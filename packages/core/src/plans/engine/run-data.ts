@@ -7,7 +7,7 @@
  */
 import type { ContextRow, ContextValue, ContextWrite, JournalRow, StateStore } from "../../ports/state-store.ts";
 import { storeError } from "../../errors/store.ts";
-import { isBlobRef } from "../../schema/blob.ts";
+import { type BlobRef, isBlobRef } from "../../schema/blob.ts";
 import type { HistoryEntry } from "../../schema/session.ts";
 import type { Json } from "../../schema/json.ts";
 import type { ListPlace } from "../frames.ts";
@@ -22,6 +22,8 @@ export type RunData = {
   readonly load: (visit: Placed, loads: readonly Load[], into: Map<string, unknown>) => Promise<void>;
   /** The whole context as a list sees it, for tools that take it. */
   readonly contextOf: (place: ListPlace) => Record<string, Json>;
+  /** The values of that context that are kept as blobs. */
+  readonly contextBlobs: (place: ListPlace) => readonly BlobRef[];
   readonly write: (writes: readonly ContextWrite[], outputOf: (ord: string) => Json | undefined) => void;
   readonly close: (scopes: readonly string[]) => void;
   /** Brings a scope's stored context into memory, and gives its rows. */
@@ -77,6 +79,7 @@ export function createRunData(deps: RunDataDeps): RunData {
       for (const load of loads) into.set(loadKey(load), await bring(deps, visit, load));
     },
     contextOf: (place) => flatten(levels(place)),
+    contextBlobs: (place) => levels(place).flatMap(({ scope }) => [...(scope?.values() ?? [])].filter(isBlobRef)),
     write: (writes, outputOf) => {
       for (const write of writes) scopeFor(scopes, write.scope).set(write.key, valueOf(write.value, outputOf));
     },

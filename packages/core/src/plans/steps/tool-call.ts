@@ -19,6 +19,11 @@ export function resultKey(toolId: string): string {
   return `${toolId}_result`;
 }
 
+/** Where a call that failed and was passed over (`onError: "continue"`) leaves its error, by its `saveAs` or tool. */
+export function errorKey(place: string): string {
+  return `${place}_error`;
+}
+
 /**
  * ready → call → next, with `backoff` between automatic attempts (same position, same idempotency key), `approval`
  * while a person must allow it, and `error` once it has failed for good.
@@ -46,7 +51,8 @@ function complete(step: ToolCallStep, visit: Visit, completion: Completion, out:
     case "called":
       if (state.kind !== "call") return undefined;
       if (!completion.ok && completion.error.code === TOOL_CHANGED) return checkAnew(visit);
-      if (!completion.ok && completion.error.code === INPUT_REQUIRED) return waitForAnswer(step, visit, completion);
+      if (!completion.ok && completion.error.code === INPUT_REQUIRED)
+        return waitForAnswer(step, visit, completion, out);
       return completion.ok ? succeed(step, visit, out) : retryOrFail(step, visit, state.attempt, completion, out);
     case "woke":
       if (state.kind !== "backoff") return undefined;
@@ -62,7 +68,7 @@ function complete(step: ToolCallStep, visit: Visit, completion: Completion, out:
       return settleFailure(visit, completion, step.nextStepId);
     case "failed":
       return state.kind === "ready"
-        ? failFor(step, visit, completion)
+        ? failFor(step, visit, completion, out)
         : settleFailure(visit, completion, step.nextStepId);
     case "proposed":
     case "reviewed":
@@ -106,13 +112,13 @@ function waitForApproval(visit: Visit, completion: Asked, out: Out): Move {
 type Asked = Extract<Completion, { kind: "checked"; answer: "needs_approval" }>;
 
 /** The tool has to know something first; it is called again with what a person says. */
-function waitForAnswer(step: ToolCallStep, visit: Visit, completion: CallFailed): Move {
+function waitForAnswer(step: ToolCallStep, visit: Visit, completion: CallFailed, out: Out): Move {
   const { state } = visit.frame;
   const { error, atMs } = completion;
   const { success, data: question } = Question.safeParse(error.details);
   const { amendment } = amended(visit);
   const isOver = (amendment?.answers?.length ?? 0) >= MAX_QUESTIONS;
-  if (!success || isOver || state.kind !== "call") return failFor(step, visit, completion);
+  if (!success || isOver || state.kind !== "call") return failFor(step, visit, completion, out);
   const asked = { question, attempt: state.attempt };
   return { to: "state", state: { kind: "human", sinceMs: atMs, message: error.message, asked, ...amended(visit) } };
 }
@@ -159,11 +165,18 @@ export function resultWrites(step: ToolCallStep, scope: string, ord: string): Co
 
 function retryOrFail(step: ToolCallStep, visit: Visit, attempt: number, completion: CallFailed, out: Out): Move {
   const { error, atMs } = completion;
+<<<<<<< HEAD
   if (!error.retryable || attempt >= (step.retry?.maxAttempts ?? 1)) return failFor(step, visit, completion);
   const forMs = backoffMs(step.retry?.backoffMs ?? 0, attempt);
   const due = { untilMs: atMs + forMs, forMs };
   out.effects.push(sleepEffect(visit, due));
   return { to: "state", state: { kind: "backoff", attempt, ...due, ...amended(visit) } };
+=======
+  if (!error.retryable || attempt >= (step.retry?.maxAttempts ?? 1)) return failFor(step, visit, completion, out);
+  const untilMs = atMs + backoffMs(step.retry?.backoffMs ?? 0, attempt);
+  out.effects.push(sleepEffect(visit, untilMs));
+  return { to: "state", state: { kind: "backoff", attempt, untilMs, ...amended(visit) } };
+>>>>>>> 2becfe4 (loop: say what a turn came to, and keep large results readable)
 }
 
 /** What the plan says of a call that has failed for good. */
@@ -171,9 +184,14 @@ function failFor(
   step: ToolCallStep,
   visit: Visit,
   { error, atMs }: { readonly error: ErrorRecord; readonly atMs: number },
+  out: Out,
 ): Move {
   if (waitsOn(step, error)) return failMove(visit, error, atMs);
-  if (step.onError === "continue" && error.code !== "args_invalid") return { to: "next", stepId: step.nextStepId };
+  if (step.onError === "continue" && error.code !== "args_invalid") {
+    const value = { kind: "inline", value: { code: error.code, message: error.message } } as const;
+    out.writes.push({ scope: visit.place.scope, key: errorKey(step.saveAs ?? step.toolId), implicit: true, value });
+    return { to: "next", stepId: step.nextStepId };
+  }
   return { to: "end", end: { status: "failed", error } };
 }
 
@@ -194,7 +212,7 @@ function decideApproval(
 ): Move {
   // Checked again: what was approved may have changed since, and then it is another question.
   if (completion.state === "approved" || completion.state === "lost") return check(visit, out);
-  return failFor(step, visit, { error: refusalOf(completion), atMs: completion.atMs });
+  return failFor(step, visit, { error: refusalOf(completion), atMs: completion.atMs }, out);
 }
 
 function owed(visit: Visit): Effect | undefined {
