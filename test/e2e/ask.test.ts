@@ -228,10 +228,6 @@ describe("POST /loop", { timeout: 120_000 }, () => {
   it.each([
     ["prose", ["I would greet her."], "asked twice"],
     ["wrong types", [JSON.stringify([{ tool: "demo::greet", args: { who: 5 } }])], "demo::greet"],
-    ["HTTP 500", [{ kind: "status", status: 500 }], "500"],
-    ["429 with a long retry-after", [{ kind: "status", status: 429, retryAfterSeconds: 60 }], "429"],
-    ["nothing", [{ kind: "nothing" }], "answered nothing"],
-    ["an endless stream", [{ kind: "endless" }], "given up"],
   ] satisfies [string, Parameters<typeof startScriptedServer>[0], string][])(
     "answers a failed run when the model gives %s",
     async (_, replies, told) => {
@@ -240,6 +236,23 @@ describe("POST /loop", { timeout: 120_000 }, () => {
       expect(status).toBe(200);
       expect(body).toMatchObject({ success: false, error: expect.stringContaining(told) as string });
       expect((await get(server, "/sessions/s1"))["history"]).toEqual([]);
+    },
+  );
+
+  it.each([
+    ["HTTP 500", [{ kind: "status", status: 500 }], "500"],
+    ["429 with a long retry-after", [{ kind: "status", status: 429, retryAfterSeconds: 60 }], "429"],
+    ["nothing", [{ kind: "nothing" }], "answered nothing"],
+    ["an endless stream", [{ kind: "endless" }], "given up"],
+  ] satisfies [string, Parameters<typeof startScriptedServer>[0], string][])(
+    "lets the offline planner take over when the model gives %s, and says why",
+    async (_, replies, told) => {
+      await prepareVectors(join(folder.path, ".ergon"));
+      const server = await served(using(await scripted(...replies)));
+      const { body } = await post(server, "/loop", turn("greet Ada"));
+      expect(body).toMatchObject({ success: true, data: { outcome: "answered", trace: { planner: "offline" } } });
+      expect(body.data?.summaryMessage).toContain("Hello, Ada!");
+      expect(body.data?.summaryMessage).toContain(told);
     },
   );
 

@@ -175,6 +175,7 @@ function enableTool({
       effects: "idempotent",
       destructiveHint: true,
       alwaysAsk: true,
+      tags: ["on-request"],
     },
     implementation: async ({ serverId, about = null }: { readonly serverId: string; readonly about?: Json }) => {
       // What the person read must be what the sub-agent found: anybody can make a call, nobody else an installation.

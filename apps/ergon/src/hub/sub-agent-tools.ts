@@ -80,12 +80,15 @@ type Addition = {
 
 const TEXT = { type: "string", minLength: 1, maxLength: 1_000 } as const;
 /** One word: nobody's sentence is taken for one. */
+/** A planner is shown them only where a message speaks of them. */
+const ON_REQUEST: string[] = ["on-request"];
 const REQUEST_ID = { ...TEXT, pattern: "^\\S+$", description: "the id that the request was answered with" } as const;
 
 /** As registries and MCP clients show them. */
 export const SUB_AGENT_TOOL_DEFINITIONS = {
   mcp_request_server_addition: {
     id: "mcp_request_server_addition",
+    tags: ON_REQUEST,
     effects: "idempotent",
     title: "Request an MCP server",
     description:
@@ -104,6 +107,7 @@ export const SUB_AGENT_TOOL_DEFINITIONS = {
   },
   mcp_check_subagent_status: {
     id: "mcp_check_subagent_status",
+    tags: ON_REQUEST,
     effects: "read",
     title: "Check on the sub-agent",
     description: "Tells how far a request to the sub-agent is, and what came of it.",
@@ -116,6 +120,7 @@ export const SUB_AGENT_TOOL_DEFINITIONS = {
   },
   mcp_cancel_subagent_work: {
     id: "mcp_cancel_subagent_work",
+    tags: ON_REQUEST,
     effects: "idempotent",
     title: "Cancel work of the sub-agent",
     description: "Cancels a request to the sub-agent; what was installed for it is removed.",
@@ -128,6 +133,7 @@ export const SUB_AGENT_TOOL_DEFINITIONS = {
   },
   mcp_list_available_tools: {
     id: "mcp_list_available_tools",
+    tags: ON_REQUEST,
     effects: "read",
     title: "List MCP tools",
     description: "Lists every tool of the MCP servers that are connected now.",

@@ -18,7 +18,7 @@ export const definition: ToolDefinition = {
     additionalProperties: false,
   },
   effects: "pure",
-  tags: ["demo"],
+  tags: ["demo", "on-request"],
 };
 
 export async function implementation({ message }: { message?: string }): Promise<never> {

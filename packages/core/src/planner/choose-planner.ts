@@ -1,9 +1,12 @@
+import { type ErgonError, isErgonError } from "../errors/ergon-error.ts";
 import type { ChatModel } from "../ports/chat-model.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Embedder } from "../ports/embedder.ts";
+import type { OfferTools } from "./llm/offer-tools.ts";
 import { createModelPlanner } from "./llm/model-planner.ts";
 import type { EntitySource } from "./offline/entities.ts";
 import { createOfflinePlanner } from "./offline/offline-planner.ts";
+import { readPlan } from "./read-plan.ts";
 import type { Planner } from "./planner.ts";
 
 export type ChosenPlanner = { readonly name: string; readonly plan: Planner };
@@ -12,12 +15,35 @@ export type ChosenPlanner = { readonly name: string; readonly plan: Planner };
 export function choosePlanner(parts: {
   readonly planner: Planner | undefined;
   readonly model: ChatModel | undefined;
+  readonly offer: OfferTools;
   readonly embedder: Embedder;
   readonly entities: EntitySource | undefined;
   readonly clock: Clock;
 }): ChosenPlanner {
-  const { planner, model, embedder, entities, clock } = parts;
+  const { planner, model, offer, embedder, entities, clock } = parts;
   if (planner !== undefined) return { name: "injected", plan: planner };
-  if (model !== undefined) return { name: model.id, plan: createModelPlanner({ model, clock }) };
-  return { name: "offline", plan: createOfflinePlanner({ embedder, ...(entities === undefined ? {} : { entities }) }) };
+  const offline = createOfflinePlanner({ embedder, ...(entities === undefined ? {} : { entities }) });
+  if (model === undefined) return { name: OFFLINE, plan: offline };
+  const byModel = createModelPlanner({ model, clock, offer });
+  return { name: model.id, plan: orOffline(byModel, offline) };
+}
+
+const OFFLINE = "offline";
+
+/** A model that cannot be asked does not end the turn: the offline planner takes over, and the answer says so. */
+function orOffline(byModel: Planner, offline: Planner): Planner {
+  return async (input) => {
+    try {
+      return await byModel(input);
+    } catch (thrown) {
+      if (!isModelDown(thrown) || input.signal?.aborted === true) throw thrown;
+      const note = `The model could not be asked (${thrown.message}), so the offline planner made this plan.`;
+      input.note.warning({ code: thrown.code, message: note });
+      return { ...readPlan(await offline(input)), by: OFFLINE, note };
+    }
+  };
+}
+
+function isModelDown(thrown: unknown): thrown is ErgonError {
+  return isErgonError(thrown) && thrown.code.startsWith("model_");
 }

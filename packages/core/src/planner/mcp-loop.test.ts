@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { createMockTools, type MockTools } from "../../testing/mock-tools.ts";
+import { createMemoryLogger } from "../memory/logger.ts";
 import { createMemoryStateStore } from "../memory/state-store.ts";
 import type { PlannedAction } from "../schema/mcp-loop.ts";
 import { defineAction, defineTool } from "../tools/define.ts";
@@ -51,6 +52,16 @@ describe("spec 1's scenarios", () => {
       { tool: "mock_tool_b", success: true },
     ]);
     expect(response.data?.trace?.["warnings"]).toMatchObject([{ code: "tool_unknown" }]);
+  });
+
+  it("names the unknown tool too when the arguments of another do not fit, in the error and in the log", async () => {
+    const logger = createMemoryLogger();
+    const plan = planning({ tool: "mock_tool_a", args: {} }, { tool: "unknown_tool", args: {} });
+    await expect(runMcpLoop(ask("Do it"), { ...plan, logger })).rejects.toMatchObject({
+      code: "args_invalid",
+      message: expect.stringMatching(/mock_tool_a[^]*unknown_tool/) as string,
+    });
+    expect(JSON.stringify(logger.entries())).toContain("unknown_tool");
   });
 
   it("refuses the whole run for an unknown tool when it is strict, and runs nothing", async () => {

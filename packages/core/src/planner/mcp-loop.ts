@@ -32,6 +32,7 @@ import type { Infrastructure } from "../tools/tool.ts";
 import { createCarriedContext } from "./carried-context.ts";
 import { choosePlanner } from "./choose-planner.ts";
 import type { RunPlace } from "./execute-actions.ts";
+import { createToolOffer } from "./llm/offer-tools.ts";
 import type { EntitySource } from "./offline/entities.ts";
 import type { Planner } from "./planner.ts";
 import { type LoopRequest, readRequest } from "./read-request.ts";
@@ -77,13 +78,16 @@ export class McpLoopRunner {
     const { model, store, blobs, policy } = deps;
     if (store !== undefined && blobs === undefined && store.isVolatile !== true) throw storeWithoutBlobs();
     const embedder = deps.embedder ?? createHashEmbedder();
+    const offer = createToolOffer({ embedder });
     const infrastructure = { ...(model === undefined ? {} : { model }), embedder, ...deps.infrastructure };
     this.#parts = {
       registry,
       clock,
       ids,
+      logger,
       embedder,
-      planner: choosePlanner({ planner: deps.planner, model, embedder, entities: deps.entities, clock }),
+      offer,
+      planner: choosePlanner({ planner: deps.planner, model, offer, embedder, entities: deps.entities, clock }),
       memory: deps.memory ?? createConversationMemory(),
       strict: deps.strict ?? false,
       place: deps.place,

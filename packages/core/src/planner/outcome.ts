@@ -13,7 +13,8 @@ export function isOver({ status }: SessionCore): boolean {
 export function outcomeOf(core: SessionCore, answered: PlannerAnswer, results: readonly ActionResult[]): Outcome {
   if (core.status === "paused_on_human") return "waiting";
   if (core.status !== "completed") return "failed";
-  if (answered.plan.length === 0) return answered.question === undefined ? "answered" : "waiting";
+  if (answered.plan.length === 0)
+    return answered.question === undefined || answered.isAnswer === true ? "answered" : "waiting";
   const working = results.filter(({ tool }) => tool !== FINALIZE_TOOL);
   if (working.length > 0 && !working.some(({ success }) => success)) return "failed";
   const isWhole = results.every(({ success }) => success) && (answered.leftOut ?? []).length === 0;

@@ -37,6 +37,12 @@ export type PlannerAnswer = {
   readonly question?: string;
   /** There is no tool for what is wanted: more than a question of which one. */
   readonly nothingFits?: boolean;
+  /** The question answers the message: nothing more is asked for. */
+  readonly isAnswer?: boolean;
+  /** Which planner made it, where it is not the one that was asked. */
+  readonly by?: string;
+  /** What the person should know of how the plan was made. */
+  readonly note?: string;
   /** What of the message the plan does not do, in words for the person. */
   readonly leftOut?: readonly string[];
 };

@@ -12,13 +12,8 @@ export function readPlan(answered: unknown): PlannerAnswer {
   const given = Array.isArray(answered) ? { plan: answered } : answered;
   const parsed = Answer.safeParse(given);
   if (parsed.success) {
-    const { plan, question, nothingFits, leftOut } = parsed.data;
-    return {
-      plan,
-      ...(question === undefined ? {} : { question }),
-      ...(nothingFits === undefined ? {} : { nothingFits }),
-      ...(leftOut === undefined || leftOut.length === 0 ? {} : { leftOut }),
-    };
+    const { plan, ...more } = parsed.data;
+    return { plan, ...(Object.fromEntries(Object.entries(more).filter(([, value]) => value !== undefined)) as Said) };
   }
   const issues = parsed.error.issues.map(({ path, code, message }) => ({ path: pointerTo(path), code, message }));
   const [first] = issues;
@@ -29,9 +24,14 @@ export function readPlan(answered: unknown): PlannerAnswer {
 /** Models leave `args` out when there are none. */
 export const ActionDraft = PlannedAction.extend({ args: PlannedAction.shape.args.default({}) });
 
+type Said = Omit<PlannerAnswer, "plan">;
+
 const Answer = z.object({
   plan: z.array(ActionDraft),
   question: z.string().optional(),
   nothingFits: z.boolean().optional(),
+  isAnswer: z.boolean().optional(),
+  by: z.string().optional(),
+  note: z.string().optional(),
   leftOut: z.array(z.string()).optional(),
 });

@@ -1,15 +1,12 @@
-import { type ErgonError, toErgonError } from "../errors/ergon-error.ts";
+import { ErgonError, toErgonError } from "../errors/ergon-error.ts";
 import { plannerError } from "../errors/planner.ts";
 import { isoTime } from "../ports/clock.ts";
 import type { ConversationMemory, RememberedMessage } from "../ports/conversation-memory.ts";
 import type { Embedder } from "../ports/embedder.ts";
+import type { Logger } from "../ports/logger.ts";
 import type { Ids } from "../ports/ids.ts";
 import type { Json, JsonObject } from "../schema/json.ts";
-<<<<<<< HEAD
 import { redactJson } from "../schema/redact.ts";
-import type { ActionResult, MCPResponse, MCPResponseData, PlannedAction } from "../schema/mcp-loop.ts";
-=======
->>>>>>> 2becfe4 (loop: say what a turn came to, and keep large results readable)
 import type { SessionCore } from "../schema/session.ts";
 import type { ActionResult, MCPResponse, MCPResponseData, PlannedAction } from "../schema/mcp-loop.ts";
 import { errorKey, resultKey } from "../plans/steps/tool-call.ts";
@@ -22,12 +19,13 @@ import { compileActions, FINALIZE_TOOL, resultPlaces } from "./compile-actions.t
 import { describeResult } from "./describe-result.ts";
 import { executeActions, type ExecutedActions } from "./execute-actions.ts";
 import { composeSummary, findingsIn, type Found, PLANNED_TOOLS_KEY } from "./finalize-summary.ts";
+import type { OfferTools } from "./llm/offer-tools.ts";
 import { loadContext, type LoadedContext } from "./load-context.ts";
 import { errorOf, isOver, noneSucceeded, outcomeOf, wasCancelled } from "./outcome.ts";
 import type { PlannerAnswer, PlannerInput } from "./planner.ts";
 import { MAX_ACTIONS, readPlan } from "./read-plan.ts";
 import type { ReadRequest } from "./read-request.ts";
-import { createTrace, type LoopTrace } from "./trace.ts";
+import { createTrace, type LoopTrace, type Warning } from "./trace.ts";
 import { openSession, type SessionParts, type TurnSession } from "./turn-session.ts";
 
 export type LoopParts = SessionParts & {
@@ -35,7 +33,9 @@ export type LoopParts = SessionParts & {
   readonly embedder: Embedder;
   readonly memory: ConversationMemory;
   readonly planner: ChosenPlanner;
+  readonly offer: OfferTools;
   readonly strict: boolean;
+  readonly logger: Logger;
 };
 
 export type Caller = { readonly owner: string; readonly signal: AbortSignal | undefined };
@@ -85,14 +85,14 @@ function createTurn(parts: LoopParts, read: ReadRequest, caller: Caller, { sessi
       });
       const tools = toolsFor(session.source.list(), request);
       const input = inputFor(loaded, tools);
-      if (request.planBy === "caller" && request.plan === undefined) return handedBack(loaded, input);
+      if (request.planBy === "caller" && request.plan === undefined) return await handedBack(loaded, input);
       answer = await trace.stage("plan", () => plan(input));
-      if (request.planBy === "either" && answer.plan.length === 0) return handedBack(loaded, input, answer.question);
+      if (request.planBy === "either" && answer.plan.length === 0)
+        return await handedBack(loaded, input, answer.question);
       const arranged = arrange(answer.plan, tools);
-      await session.tell("plan-made", {
-        planner: parts.planner.name,
-        plan: redactJson(answer.plan as unknown as Json),
-      });
+      const planner = answer.by ?? parts.planner.name;
+      trace.set({ planner });
+      await session.tell("plan-made", { planner, plan: redactJson(answer.plan as unknown as Json) });
       const executed = await trace.stage("execute", () => execute(loaded, arranged, answer?.question));
       const planned = answer;
       const data = await trace.stage("finalize", () => finalize(planned, { loaded, arranged, executed }));
@@ -100,7 +100,8 @@ function createTurn(parts: LoopParts, read: ReadRequest, caller: Caller, { sessi
       if (error !== undefined) return failed(error, data);
       return { response: { success: true, data: { ...data, trace: trace.value() } } };
     } catch (thrown) {
-      const error = signal?.aborted === true ? wasCancelled(sessionId, thrown) : toErgonError(thrown, "loop_failed");
+      const known = signal?.aborted === true ? wasCancelled(sessionId, thrown) : toErgonError(thrown, "loop_failed");
+      const error = known.code === "args_invalid" ? withLeftOut(known, trace.warnings()) : known;
       return failed(error, answer === undefined ? {} : { plan: [...answer.plan] });
     }
   };
@@ -125,7 +126,11 @@ function createTurn(parts: LoopParts, read: ReadRequest, caller: Caller, { sessi
   }
 
   /** Nothing has run and nothing is remembered: the turn is still to come, with the caller's plan. */
-  function handedBack({ context, conversation }: LoadedContext, input: PlannerInput, question?: string): Attempt {
+  async function handedBack(
+    { context, conversation }: LoadedContext,
+    input: PlannerInput,
+    question?: string,
+  ): Promise<Attempt> {
     const { embeddedMessage: _vector, ...shown } = context;
     const data = {
       context: shown,
@@ -134,7 +139,7 @@ function createTurn(parts: LoopParts, read: ReadRequest, caller: Caller, { sessi
       semanticMatches: [...conversation.semanticMatches] as unknown as Json[],
       ...(question === undefined ? {} : { summaryMessage: question }),
       outcome: "waiting" as const,
-      planningPrompt: planningPrompt(input),
+      planningPrompt: planningPrompt({ ...input, tools: await parts.offer(input) }),
     };
     return { response: { success: true, data: { ...data, trace: trace.value() } } };
   }
@@ -151,7 +156,10 @@ function createTurn(parts: LoopParts, read: ReadRequest, caller: Caller, { sessi
 
   function arrange(planned: readonly PlannedAction[], tools: readonly Tool[]): Arranged {
     const arranged = arrangeActions(planned, tools);
-    for (const { reason } of arranged.unknown) trace.warn({ code: "tool_unknown", message: reason });
+    for (const { action, reason } of arranged.unknown) {
+      trace.warn({ code: "tool_unknown", message: reason });
+      parts.logger.warn({ sessionId, toolId: action.tool }, `The planner named a tool that is left out. ${reason}`);
+    }
     const [first] = arranged.unknown;
     if (!strict || first === undefined) return arranged;
     const reasons = arranged.unknown.map(({ reason }) => reason);
@@ -198,9 +206,10 @@ function createTurn(parts: LoopParts, read: ReadRequest, caller: Caller, { sessi
       })),
     );
     const intermediateResults = inPlannedOrder(answered.plan, results, arranged);
-    const { leftOut = [] } = answered;
+    const { leftOut = [], note } = answered;
     const said = summaryOf(results) ?? (answered.plan.length === 0 ? answered.question : undefined);
-    const summaryMessage = said === undefined ? undefined : [said, ...leftOut].join("\n");
+    const summaryMessage =
+      said === undefined ? undefined : [said, ...leftOut, ...(note === undefined ? [] : [note])].join("\n");
     const outcome = outcomeOf(core, answered, intermediateResults);
     // What came of a turn that waits is remembered when it is known.
     await remember(
@@ -282,6 +291,18 @@ function createTurn(parts: LoopParts, read: ReadRequest, caller: Caller, { sessi
     } as const;
     return THROWN_CODES.has(error.code) ? { response, thrown: error } : { response };
   }
+}
+
+/** An error that names only what it stopped at would hide the tools that were left out before. */
+function withLeftOut(error: ErgonError, warnings: readonly Warning[]): ErgonError {
+  const unknown = warnings.filter(({ code }) => code === "tool_unknown").map(({ message }) => message);
+  if (unknown.length === 0) return error;
+  const { code, message, retryable, details, cause } = error;
+  return new ErgonError(code, `${message}\n${unknown.join("\n")}`, {
+    retryable,
+    details: { ...details, warnings: unknown },
+    cause,
+  });
 }
 
 const MAX_TRACED_RANKING = 5;

@@ -4,7 +4,7 @@ import type { TokenUsage } from "../ports/chat-model.ts";
 import type { JsonObject } from "../schema/json.ts";
 import { redactedStart, redactJson } from "../schema/redact.ts";
 
-/** A prompt or a reply is kept up to this length. */
+/** A part of a prompt, or a reply, is kept up to this length. */
 export const MAX_TRACED_TEXT = 8_000;
 export const MAX_TRACED_WARNINGS = 100;
 
@@ -38,6 +38,7 @@ export type LoopTrace = {
   /** Measures a stage, whether it ends well or not. */
   readonly stage: <T>(name: Stage, work: () => Promise<T>) => Promise<T>;
   readonly warn: (warning: Warning) => void;
+  readonly warnings: () => readonly Warning[];
   readonly modelCall: (call: ModelCall) => void;
   /** Facts about the run that are known only on the way. */
   readonly set: (facts: JsonObject) => void;
@@ -65,8 +66,8 @@ export function createTrace(clock: Clock, facts: JsonObject): LoopTrace {
     warn: (warning) => {
       if (warnings.length < MAX_TRACED_WARNINGS) warnings.push(warning);
     },
+    warnings: () => warnings,
     modelCall: (call) => {
-      const shown = (text: string): string => redactedStart(text, MAX_TRACED_TEXT);
       const texts = { prompt: shown(call.prompt), ...(call.reply === undefined ? {} : { reply: shown(call.reply) }) };
       modelCalls.push({ ...call, ms: rounded(call.ms), ...texts });
     },
@@ -88,6 +89,14 @@ export function createTrace(clock: Clock, facts: JsonObject): LoopTrace {
       }),
   };
 }
+
+/** Instructions, message and data are cut each for itself, so that none hides the others. */
+function shown(text: string): string {
+  const parts = text.split(/\n\n(?=<(?:message|data)>\n)/, MAX_PARTS);
+  return parts.map((part) => redactedStart(part, MAX_TRACED_TEXT)).join("\n\n");
+}
+
+const MAX_PARTS = 10;
 
 function sum(counts: readonly (number | undefined)[]): number {
   return counts.reduce<number>((total, count) => total + (count ?? 0), 0);

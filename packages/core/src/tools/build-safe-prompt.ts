@@ -15,7 +15,8 @@ const MAX_PROMPT_TOKENS = 24_000;
 export const MAX_USER_TEXT = 20_000;
 /** Roughly; counted high, so that a budget holds whatever the text is. */
 const CHARS_PER_TOKEN = 3;
-const MAX_ROUNDS = 12;
+/** From the first limits down to one item and twenty characters. */
+const MAX_ROUNDS = 16;
 
 export type SafePromptInput = {
   readonly system: string;
@@ -62,16 +63,38 @@ export function buildSafePrompt(input: SafePromptInput): SafePrompt {
   };
 }
 
-/** In characters. */
-function budgetOf({ model = "", maxOutputTokens = 0, maxPromptTokens = MAX_PROMPT_TOKENS }: SafePromptInput): number {
+/** What a prompt for this model may have, in characters. */
+export function promptBudget(model: string, maxOutputTokens = 0): number {
+  return budgetOf({ model, maxOutputTokens });
+}
+
+function budgetOf({
+  model = "",
+  maxOutputTokens = 0,
+  maxPromptTokens = MAX_PROMPT_TOKENS,
+}: Pick<SafePromptInput, "model" | "maxOutputTokens" | "maxPromptTokens">): number {
   const window = WINDOWS.find(([pattern]) => pattern.test(model))?.[1] ?? SMALLEST_WINDOW;
   return Math.max(500, Math.min(window - maxOutputTokens, maxPromptTokens)) * CHARS_PER_TOKEN;
 }
 
-const ROLE_PREFIX = /^[ \t>#*-]*(?:system|assistant|user|developer|human|ai|tool)[ \t]*:[ \t]*/gim;
-const TURN_TOKENS = /<\|[^|>\n]{1,40}\|>|\[\/?INST\]|<\/?(?:message|data|system|assistant|user)>/gi;
+/** A word whatever invisible characters stand in it: a model reads it all the same. */
+function seen(words: readonly string[]): string {
+  return `(?:${words.map((word) => [...word].join(INVISIBLE)).join("|")})`;
+}
 
-function cleaned(text: string): string {
+const INVISIBLE = "\\p{Cf}*";
+const SPACES = "[\\s\\p{Cf}]{0,20}";
+const ROLE_PREFIX = new RegExp(
+  `^[ \\t>#*\\p{Cf}-]*${seen(["system", "assistant", "user", "developer", "human", "ai", "tool"])}[ \\t\\p{Cf}]*[:：][ \\t]*`,
+  "gimu",
+);
+const TURN_TOKENS = new RegExp(
+  `<\\|[^|>\\n]{1,40}\\|>|\\[/?INST\\]|<${SPACES}/?${SPACES}${seen(["message", "data", "system", "assistant", "user"])}(?:\\s[^<>]{0,80})?${SPACES}/?>`,
+  "giu",
+);
+
+/** Text that cannot pass for a turn of the conversation, nor for the end of the block that it stands in. */
+export function cleanText(text: string): string {
   return redactSecrets(text)
     .replaceAll(TURN_TOKENS, " ")
     .replaceAll(ROLE_PREFIX, "")
@@ -85,10 +108,10 @@ const CONTROL = /(?![\t\n\r])\p{Cc}/gu;
 
 /** Lists are shortened first, then texts, round by round, until the JSON fits. */
 function fitted(context: JsonObject, budget: number, truncated: Truncation[]): string {
-  let limits = { items: 100, chars: 4_000 };
+  let limits = { items: 1_600, chars: 64_000 };
   for (let round = 0; round < MAX_ROUNDS; round += 1) {
     const cuts: Truncation[] = [];
-    const text = JSON.stringify(shrunk(context, "", limits, cuts), undefined, 1);
+    const text = lines(shrunk(context, "", limits, cuts) as JsonObject);
     if (text.length <= budget) {
       truncated.push(...cuts);
       return text;
@@ -98,6 +121,12 @@ function fitted(context: JsonObject, budget: number, truncated: Truncation[]): s
   const whole = JSON.stringify(shrunk(context, "", limits, []));
   truncated.push({ path: "", from: JSON.stringify(context).length, to: Math.min(budget, whole.length) });
   return whole.slice(0, budget);
+}
+
+/** One line for each value: indentation would cost as much as what it shows. */
+function lines(context: JsonObject): string {
+  const entries = Object.entries(context).map(([key, value]) => `${JSON.stringify(key)}: ${JSON.stringify(value)}`);
+  return `{${entries.join(",\n")}}`;
 }
 
 function shrunk(
@@ -118,7 +147,12 @@ function shrunk(
     return items.slice(0, limits.items).map((item, at) => shrunk(item, `${path}/${String(at)}`, limits, cuts));
   }
   const entries = Object.entries(value as JsonObject);
-  return Object.fromEntries(entries.map(([key, field]) => [key, shrunk(field, `${path}/${key}`, limits, cuts)]));
+  return Object.fromEntries(
+    entries.map(([name, field]) => {
+      const key = cleanText(name.slice(0, MAX_KEY_CHARS));
+      return [key, shrunk(field, `${path}/${key}`, limits, cuts)];
+    }),
+  );
 }
 
 /** Many fractions in a row are an embedding: of no use to a model that reads. */
@@ -128,7 +162,7 @@ function isVector(items: readonly Json[]): boolean {
 
 /** Cleaned, and cut at the end of a sentence where there is one, and never within a character. */
 function cutText(whole: string, limit: number, path: string, cuts: Truncation[]): string {
-  const text = cleaned(whole.slice(0, limit + MAX_KEY_CHARS));
+  const text = cleanText(whole.slice(0, limit + MAX_KEY_CHARS));
   if (text.length <= limit && whole.length <= limit + MAX_KEY_CHARS) return text;
   const room = text.slice(0, limit);
   const sentence = Math.max(room.lastIndexOf(". "), room.lastIndexOf("\n"), room.lastIndexOf("。"));

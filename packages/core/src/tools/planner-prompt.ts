@@ -1,26 +1,42 @@
-import type { JsonSchema } from "../schema/json.ts";
+import { cleanText } from "./build-safe-prompt.ts";
+import { type SignatureDetail, signatureOf } from "./signature.ts";
 import type { Tool } from "./tool.ts";
 
 /** A description longer than this is cut in the prompt; the tool itself keeps it whole. */
 export const MAX_PROMPT_DESCRIPTION = 600;
-const MAX_PROMPT_FIELDS = 30;
+const SHORT_DESCRIPTION = 160;
+const MAX_SIGNATURE = 2_000;
 
 const NO_TOOLS_PROMPT = "Available tools: none.";
+const DETAILS: readonly SignatureDetail[] = ["full", "terse", "bare"];
 
-/** Spec 1's part of the planner's prompt: each tool with its description, its args, and what goes well before and after. */
-export function plannerPrompt(tools: readonly Tool[]): string {
+/**
+ * Spec 1's part of the planner's prompt: each tool with its description, its args, and what goes well before and after.
+ * Where it would be longer than `maxChars`, it says less of each tool rather than of fewer.
+ */
+export function plannerPrompt(tools: readonly Tool[], maxChars: number = Number.POSITIVE_INFINITY): string {
   if (tools.length === 0) return NO_TOOLS_PROMPT;
   const pathways = pathwaysOf(tools);
-  const entries = tools.map((tool) => {
-    const { after, before } = pathways.get(tool.id) ?? { after: [], before: [] };
-    return [
-      `- ${tool.id}: ${shortened(tool.description)}`,
-      `  args: ${signatureOf(tool.parameters)}`,
-      ...(after.length === 0 ? [] : [`  recommended after: ${after.join(", ")}`]),
-      ...(before.length === 0 ? [] : [`  recommended before: ${before.join(", ")}`]),
-    ].join("\n");
-  });
-  return `Available tools:\n${entries.join("\n")}`;
+  const written = (detail: SignatureDetail): string =>
+    `Available tools:\n${tools.map((tool) => entryOf(tool, pathways.get(tool.id), detail)).join("\n")}`;
+  return DETAILS.map(written).find((text) => text.length <= maxChars) ?? written("bare");
+}
+
+function entryOf(tool: Tool, pathway: Pathway | undefined, detail: SignatureDetail): string {
+  const { after, before } = pathway ?? { after: [], before: [] };
+  const { requiredContext = [] } = tool;
+  return [
+    `- ${tool.id}: ${shortened(tool.description, detail === "bare" ? SHORT_DESCRIPTION : MAX_PROMPT_DESCRIPTION)}`,
+    `  args: ${argsOf(tool, detail)}`,
+    ...(requiredContext.length === 0 ? [] : [`  needs in the context: ${requiredContext.join(", ")}`]),
+    ...(after.length === 0 ? [] : [`  recommended after: ${after.join(", ")}`]),
+    ...(before.length === 0 ? [] : [`  recommended before: ${before.join(", ")}`]),
+  ].join("\n");
+}
+
+function argsOf({ parameters }: Tool, detail: SignatureDetail): string {
+  const levels = DETAILS.slice(DETAILS.indexOf(detail)).map((level) => cleanText(signatureOf(parameters, level)));
+  return levels.find((text) => text.length <= MAX_SIGNATURE) ?? `${levels.at(-1)?.slice(0, MAX_SIGNATURE) ?? ""}…`;
 }
 
 type Pathway = { readonly after: string[]; readonly before: string[] };
@@ -41,30 +57,8 @@ function pathwaysOf(tools: readonly Tool[]): ReadonlyMap<string, Pathway> {
   return pathways;
 }
 
-function signatureOf(parameters: JsonSchema): string {
-  if (typeof parameters === "boolean") return "{}";
-  const properties: unknown = parameters["properties"];
-  if (typeof properties !== "object" || properties === null) return "{}";
-  const required: unknown = parameters["required"];
-  const names = Object.entries(properties as Readonly<Record<string, unknown>>);
-  const fields = names.slice(0, MAX_PROMPT_FIELDS).map(([name, schema]) => {
-    const isRequired = Array.isArray(required) && required.includes(name);
-    return `${name}${isRequired ? "" : "?"}: ${typeName(schema)}`;
-  });
-  return `{ ${[...fields, ...(names.length > MAX_PROMPT_FIELDS ? ["…"] : [])].join(", ")} }`;
-}
-
-function typeName(schema: unknown): string {
-  if (typeof schema !== "object" || schema === null) return "any";
-  const { type, enum: choices } = schema as { readonly type?: unknown; readonly enum?: unknown };
-  if (Array.isArray(choices) && choices.length <= 10)
-    return choices.map((choice) => JSON.stringify(choice)).join(" | ");
-  if (typeof type === "string") return type;
-  return Array.isArray(type) ? type.map(String).join(" | ") : "any";
-}
-
-/** One line: a description must not look like another entry of the list. */
-function shortened(description: string): string {
-  const line = description.replaceAll(/\s+/g, " ").trim();
-  return line.length <= MAX_PROMPT_DESCRIPTION ? line : `${line.slice(0, MAX_PROMPT_DESCRIPTION)}…`;
+/** One line: a description must not look like another entry of the list, nor like a turn of the conversation. */
+function shortened(description: string, limit: number): string {
+  const line = cleanText(description).replaceAll(/\s+/g, " ").trim();
+  return line.length <= limit ? line : `${line.slice(0, limit)}…`;
 }

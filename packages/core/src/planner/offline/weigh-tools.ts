@@ -68,7 +68,8 @@ async function ableFirst(
   return [{ ...first, score: top }, ...others, ...ranked.slice(near.length)];
 }
 
-function recommendedIds(recommendations: readonly Json[]): readonly string[] {
+/** The tools that recommendations name, in any of the forms that callers use. */
+export function recommendedIds(recommendations: readonly Json[]): readonly string[] {
   return recommendations.flatMap((entry) => {
     if (typeof entry === "string") return [entry];
     const { tool, id, actionId, type } = (entry ?? {}) as JsonObject;
