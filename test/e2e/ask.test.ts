@@ -111,6 +111,18 @@ describe("ergon ask", { timeout: 120_000 }, () => {
     expect(first.out).not.toContain("embeddedMessage");
   });
 
+  it.each([
+    ["Sleep two seconds", 0, "sleptMs: 2000"],
+    ["Please add these two numbers: 10 and 20", 0, "sum: 30"],
+    ["Book me a flight to Berlin and greet Carol", 0, "greeting: Hello, Carol!"],
+    ["Delete all my sessions", 3, "no tool here can delete"],
+    ["What can you do?", 0, "Greet"],
+  ])("does what was asked, or says what it cannot: %s", async (question, code, said) => {
+    await prepareVectors(join(folder.path, ".ergon"));
+    const asked = await ergon(["ask", question], { cwd: folder.path });
+    expect(asked).toMatchObject({ code, out: expect.stringContaining(said) as string });
+  });
+
   it("answers with the summary that was asked for", async () => {
     await prepareVectors(join(folder.path, ".ergon"));
     const question = 'Summarize "The boat is small. The sea is wide and deep."';

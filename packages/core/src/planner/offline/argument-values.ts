@@ -4,6 +4,7 @@ import { isSchemaObject } from "../../tools/json-schema/walk-schema.ts";
 import type { Tool } from "../../tools/tool.ts";
 import type { Mention } from "./entities.ts";
 import type { NumberSpan, Spans } from "./spans.ts";
+import { saidUnit, unitOf } from "./time-units.ts";
 import { stemOf, wordsOf } from "./words.ts";
 
 /** What has become an argument already: nothing is taken twice. */
@@ -58,7 +59,9 @@ export function numberValue(
   const words = new Set(
     [...wordsOf(name), ...wordsOf(typeof schema["description"] === "string" ? schema["description"] : "")].map(stemOf),
   );
-  const free = spans.numbers.filter((span) => !used.numbers.has(span) && fits(span.value, schema));
+  const unit = unitOf(name, schema);
+  const valueOf = ({ value, after }: NumberSpan): number => inUnit(value, saidUnit(after), unit);
+  const free = spans.numbers.filter((span) => !used.numbers.has(span) && fits(valueOf(span), schema));
   const own = wordsOf(name).map(stemOf);
   const named = free.find(({ before, after }) =>
     own.some((word) => lastWords(before, 2).includes(word) || firstWords(after, 2).includes(word)),
@@ -71,7 +74,12 @@ export function numberValue(
   const chosen = named ?? limit ?? described ?? (required ? only : LIMIT_NAMES.test(name) ? undefined : only);
   if (chosen === undefined) return undefined;
   used.numbers.add(chosen);
-  return chosen.value;
+  return valueOf(chosen);
+}
+
+/** "20 seconds" for an argument in milliseconds is 20,000. */
+function inUnit(value: number, said: number | undefined, wanted: number | undefined): number {
+  return said === undefined || wanted === undefined ? value : (value * said) / wanted;
 }
 
 function fits(value: number, { type, minimum, maximum }: JsonObject): boolean {
@@ -155,9 +163,10 @@ function freeQuote({ quoted }: Spans, used: Used): string | undefined {
 function calledBy(name: string, message: string): string | undefined {
   const [noun] = wordsOf(name).filter((word) => !["name", "id", "the"].includes(word));
   if (noun === undefined || noun.length < 3) return undefined;
-  const after = new RegExp(`\\b${noun}s?\\s+(?:called\\s+|named\\s+)?([\\p{L}\\p{N}_][\\p{L}\\p{N}_.-]*)`, "iu").exec(
-    message,
-  )?.[1];
+  const after = new RegExp(
+    `\\b${noun}s?\\s+(?:called\\s+|named\\s+)?([\\p{L}\\p{N}_@][\\p{L}\\p{N}_./@-]*)`,
+    "iu",
+  ).exec(message)?.[1];
   if (after !== undefined && !FUNCTION_WORDS.test(after)) return after.replace(/[.?!]+$/, "");
   const before = new RegExp(`([\\p{L}\\p{N}_][\\p{L}\\p{N}_.-]*)\\s+${noun}\\b`, "iu").exec(message)?.[1];
   return before !== undefined && !FUNCTION_WORDS.test(before) ? before : undefined;

@@ -4,7 +4,7 @@ import { clausesOf, isWithin } from "./clauses.ts";
 import { type Entity, mentionsFor } from "./entities.ts";
 import type { RankedTool, ToolRanker } from "./rank-tools.ts";
 import type { Range } from "./spans.ts";
-import { type ChosenTool, type Heard, tellApart, worded } from "./tell-apart.ts";
+import { type ChosenTool, type Heard, type Named, tellApart, worded } from "./tell-apart.ts";
 import { SURE_SCORE, type Weighed, weighTools } from "./weigh-tools.ts";
 import { clauseWording, wholeWording, type Wording } from "./wording.ts";
 
@@ -18,7 +18,8 @@ const AHEAD = 1.15;
 const NAMED = 3;
 
 export type ChosenTools =
-  | { readonly kind: "tools"; readonly tools: readonly ChosenTool[] }
+  /** `passedOver`: the parts of the message that seem to want a tool which was not chosen. */
+  | { readonly kind: "tools"; readonly tools: readonly ChosenTool[]; readonly passedOver: readonly string[] }
   /** `nothingFits`: nothing of the message speaks for any tool. */
   | { readonly kind: "unsure"; readonly question: string; readonly nothingFits: boolean };
 
@@ -38,7 +39,7 @@ export async function chooseTools(
       ranked: { tool, score: 1, because: [tool.id] },
       clause: clauses.find(({ text }) => namesTool(text, tool.id)),
     }));
-    return { kind: "tools", tools: worded(message, named, mentions) };
+    return { kind: "tools", tools: worded(message, named, mentions), passedOver: [] };
   }
   const kinds = mentions.named.map(({ entity }) => entity.kind);
   const rank = async (part: string, wording: Wording): Promise<readonly Weighed[]> =>
@@ -58,7 +59,20 @@ export async function chooseTools(
   const best = isSure(whole) ? whole[0] : heard.find((clause) => clause.isClear)?.ranked[0];
   if (best === undefined)
     return { kind: "unsure", question: askWhich(whole), nothingFits: (whole[0]?.score ?? 0) < MIN_SCORE };
-  return { kind: "tools", tools: worded(message, tellApart(best, heard), mentions) };
+  const named = tellApart(best, heard);
+  return { kind: "tools", tools: worded(message, named, mentions), passedOver: passedOver(named, heard) };
+}
+
+/** A clause that names no chosen tool, and of which another tool is likely meant. */
+function passedOver(named: readonly Named[], heard: readonly Heard[]): readonly string[] {
+  const chosen = new Set(named.map(({ ranked }) => ranked.tool.id));
+  const clauses = new Set(named.map(({ clause }) => clause));
+  return heard
+    .filter(({ clause, ranked: [first] }) => {
+      if (first === undefined || clauses.has(clause)) return false;
+      return first.score >= MIN_SCORE && !chosen.has(first.tool.id);
+    })
+    .map(({ clause }) => clause.text);
 }
 
 function isSure(ranked: readonly Weighed[]): boolean {

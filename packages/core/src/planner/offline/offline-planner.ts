@@ -10,12 +10,15 @@ import type { Tool } from "../../tools/tool.ts";
 import { FINALIZE_TOOL } from "../compile-actions.ts";
 import { missingArguments } from "../missing-arguments.ts";
 import { MAX_PLANNED_TOOLS, type Planner, type PlannerAnswer, type PlannerInput } from "../planner.ts";
+import { without } from "./clauses.ts";
 import { chooseTools } from "./choose-tools.ts";
 import { draftAction } from "./draft-action.ts";
 import type { Entity, EntitySource } from "./entities.ts";
 import { inPathwayOrder } from "./pathway-order.ts";
 import { createToolRanker, type ToolRanker } from "./rank-tools.ts";
 import { saidOnce } from "./said-once.ts";
+import { spansOf } from "./spans.ts";
+import { ordersOther, type Uncovered, uncoveredOf } from "./uncovered.ts";
 import { wantedOf } from "./unwanted.ts";
 
 /** Tools that may be meant, names aside: with this score at least, and this share of the best one's. */
@@ -30,16 +33,69 @@ export function createOfflinePlanner({ embedder, entities = async () => [] }: Of
     const input = { ...given, message: wantedOf(given.message) };
     if (input.message === "" && given.message.trim() !== "") return { plan: [], question: NOTHING_LEFT };
     const tools = input.tools.filter(({ id }) => id !== FINALIZE_TOOL);
+    if (ASKS_WHAT.test(input.message)) return { plan: [], question: listed(tools), isAnswer: true };
+    const uncovered = uncoveredOf(input.message, tools);
+    const told = notCovered(uncovered);
+    input.message = without(
+      input.message,
+      uncovered.map(({ clause }) => clause),
+    ).trim();
+    if (!/\p{L}{2}/u.test(input.message.replaceAll(JOINS, "")) && told.length > 0)
+      return { plan: [], question: told.join(" "), nothingFits: true };
     const known = await knownEntities(entities, input, await candidates(ranker, input, tools));
     const chosen = await chooseTools(ranker, input, tools, known);
     if (chosen.kind === "unsure") {
       const { question, nothingFits } = chosen;
-      return { plan: [], question, ...(nothingFits ? { nothingFits } : {}) };
+      return { plan: [], question: [...told, question].join(" "), ...(nothingFits ? { nothingFits } : {}) };
     }
-    const ordered = inPathwayOrder(chosen.tools);
+    // Another tool may do what the verb says; one that does not must not be taken for it.
+    const fitting = chosen.tools.filter(({ tool, wording }) => !ordersOther(wording.own, tool));
+    const dropped = chosen.tools.filter((one) => !fitting.includes(one));
+    told.push(...notCovered(dropped.flatMap(({ tool, wording }) => uncoveredOf(wording.own, [tool]))));
+    if (fitting.length === 0) return { plan: [], question: told.join(" "), nothingFits: true };
+    const ordered = inPathwayOrder(fitting);
     const drafts = await Promise.all(ordered.map((one) => draftAction(one, one.wording, input)));
-    return await settled(saidOnce(drafts), input);
+    const answer = await settled(saidOnce(drafts), input);
+    if (answer.plan.length === 0) return { ...answer, question: [...told, answer.question ?? ""].join(" ").trim() };
+    const passed = chosen.passedOver.map((text) => `I did not do "${shortened(text)}".`);
+    return {
+      ...answer,
+      leftOut: [...told, ...passed, ...(answer.leftOut ?? []), ...unusedQuotes(input.message, answer)],
+    };
   };
+}
+
+/** "What can you do?", in its usual forms. */
+const ASKS_WHAT =
+  /^\s*(?:(?:hi|hello|hey)[\s,!.]+)?(?:help|(?:what|which(?:\s+things|\s+tools)?)\s+(?:all\s+)?(?:can|could|do|are)\s+you\s+(?:do|help(?:\s+me)?\s+with|have|offer|able\s+to\s+do)|(?:what|which)\s+tools\s+(?:are\s+there|do\s+you\s+have|can\s+you\s+use)|list\s+(?:all\s+|your\s+|the\s+)*tools)(?:\s+for\s+me)?\s*[?.!]*\s*$/iu;
+const MAX_LISTED = 40;
+const MAX_QUOTED = 100;
+const JOINS = /\b(?:and|but|so|then|please|also)\b/giu;
+
+function listed(tools: readonly Tool[]): string {
+  if (tools.length === 0) return "There is no tool here.";
+  const lines = tools.slice(0, MAX_LISTED).map(({ id, title }) => `- ${title} (${id})`);
+  const more = tools.length > MAX_LISTED ? [`and ${String(tools.length - MAX_LISTED)} more`] : [];
+  return [`I have ${String(tools.length)} tools:`, ...lines, ...more].join("\n");
+}
+
+/** What the person put into quotes and no call takes. */
+function unusedQuotes(message: string, { plan }: PlannerAnswer): readonly string[] {
+  const taken = JSON.stringify(plan.map(({ args }) => args));
+  return spansOf(message)
+    .quoted.filter((text) => !taken.includes(JSON.stringify(text).slice(1, -1)))
+    .map((text) => `I had no use for "${shortened(text)}".`);
+}
+
+function notCovered(uncovered: readonly Uncovered[]): string[] {
+  const lines = uncovered.map(
+    ({ clause, verb }) => `I left out "${shortened(clause.text)}": no tool here can ${verb} that.`,
+  );
+  return [...new Set(lines)];
+}
+
+function shortened(text: string): string {
+  return text.length <= MAX_QUOTED ? text : `${text.slice(0, MAX_QUOTED)}…`;
 }
 
 const NOTHING_LEFT = "I leave that alone. What should I do instead?";
@@ -79,8 +135,9 @@ async function settled(plan: readonly PlannedAction[], input: PlannerInput): Pro
   const question = [...lacking].map(([{ tool }, names]) => askFor(input.tools, tool, names)).join(" ");
   if (able.length === 0) return { plan: [], question };
   if (question !== "") input.note.warning({ code: "argument_unknown", message: question });
+  const leftOut = question === "" ? {} : { leftOut: [question] };
   const summary = input.tools.some(({ id }) => id === FINALIZE_TOOL);
-  return { plan: [...able, ...(summary ? [{ tool: FINALIZE_TOOL, args: {} }] : [])] };
+  return { plan: [...able, ...(summary ? [{ tool: FINALIZE_TOOL, args: {} }] : [])], ...leftOut };
 }
 
 function askFor(tools: readonly Tool[], toolId: string, names: readonly string[]): string {

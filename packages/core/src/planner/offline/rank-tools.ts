@@ -73,6 +73,8 @@ export function createToolRanker({ embedder }: { readonly embedder: Embedder }):
       },
     });
     index.addAll(tools.map(entryOf));
+    // How much a word says is counted against the other tools: among very few, even a perfect match would say little.
+    for (let at = tools.length; at < FEWEST_INDEXED; at += 1) index.add(filler(at));
     indexed = { tools, index };
     return index;
   }
@@ -113,6 +115,13 @@ function narrowed(tools: readonly Tool[], found: ReadonlyMap<string, { readonly 
     .filter(({ id }) => found.has(id))
     .sort((a, b) => (found.get(b.id)?.score ?? 0) - (found.get(a.id)?.score ?? 0))
     .slice(0, MAX_EMBEDDED_TOOLS);
+}
+
+const FEWEST_INDEXED = 8;
+
+function filler(at: number): Entry {
+  const word = `~${String(at)}`;
+  return { id: word, name: word, title: word, tags: word, description: word, args: word };
 }
 
 function sameTools(a: readonly Tool[], b: readonly Tool[]): boolean {

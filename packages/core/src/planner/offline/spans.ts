@@ -93,6 +93,10 @@ const NUMBER = new RegExp(
   "giu",
 );
 
+/** "add two numbers", "these two: 3 and 4": how many there are, none of them. */
+const COUNTED = /^(?:numbers|values|figures|integers|digits|operands|addends|amounts)\b/iu;
+const POINTING = /\b(?:these|those|following)\s*$/iu;
+
 function numbersIn(text: string): readonly NumberSpan[] {
   return [...text.matchAll(NUMBER)].flatMap((match) => {
     const [whole, digits, unit, word] = match;
@@ -101,6 +105,7 @@ function numbersIn(text: string): readonly NumberSpan[] {
     if (!Number.isFinite(value)) return [];
     const before = text.slice(Math.max(0, match.index - 40), match.index);
     const after = `${unit ?? ""} ${text.slice(match.index + whole.length, match.index + whole.length + 40)}`.trim();
+    if (COUNTED.test(after) || (word !== undefined && POINTING.test(before))) return [];
     return [{ value: unit?.toLowerCase() === "k" ? value * 1_000 : value, at: match.index, before, after }];
   });
 }

@@ -3,7 +3,8 @@ const STOP_WORDS = new Set(
   `a an and are as at be been by can could did do does for from give had has have how i if in into is it its just know let
   like many me much my need now of off on one or our out please shall she should show so some tell than that the their them
   then there these they this those to us want was we were what when where which while who whom why will with would you your
-  he her him his hers theirs up about all any also both each most more very get make use using help here s t re ll d m`
+  he her him his hers theirs up about all any also both each most more very get make use using help here s t re ll d m
+  zero two three four five six seven eight nine ten eleven twelve`
     .split(/\s+/)
     .filter((word) => word !== ""),
 );
