@@ -71,7 +71,8 @@ describe("refinement loops", { timeout: 60_000 }, () => {
     expect(JSON.parse((await run("memory", "loops", "--json")).out)).toMatchObject({ items: [{ id }] });
     expect((await run("memory", "loops", "show", id)).out).toContain("scores: 69 → 70");
     expect((await run("memory", "loops", "list", "--owner", "bot")).err).toContain("No refinement loops of bot");
-    expect(await run("memory", "loops", "show", "zzzzzzzz")).toMatchObject({ code: 2 });
+    const missing = { code: 2, err: expect.stringContaining("ERGON_LOOP_STORE=sqlite keeps them") as unknown };
+    expect(await run("memory", "loops", "show", "abcdef01")).toMatchObject(missing);
   });
 
   it("outlive a killed server when they are kept in SQLite, and go on", async () => {
@@ -86,6 +87,7 @@ describe("refinement loops", { timeout: 60_000 }, () => {
     expect(await ask(`/loops/${id}`)).toMatchObject({ body: { score_history: [45, 62] } });
     await server?.stop("SIGTERM");
     server = undefined;
+    expect((await run("sqlite", "loops", "show", "abcdef01")).err).not.toContain("ERGON_LOOP_STORE");
     expect((await run("sqlite", "loops")).out).toMatch(new RegExp(`${id} +refine +62 +2`));
   });
 

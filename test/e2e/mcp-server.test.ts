@@ -2,6 +2,7 @@ import { execFile } from "node:child_process";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
+import { Ajv2020 } from "ajv/dist/2020.js";
 import { describe, expect, it } from "vitest";
 import { DOORS, ergon, plainEnvironment } from "./ergon.ts";
 import { type Answerer, headersOf, type Target } from "./mcp-clients.ts";
@@ -124,6 +125,48 @@ describe("Ergon as an MCP server", { timeout: 60_000 }, () => {
     expect((await client.call("list_sessions", {})).structured).toEqual({ items: [] });
   });
 
+  it.each(EVERY_WAY)("lets %s over %s learn the format of plans, write one and run it", async (name, door) => {
+    const client = await connect(name, await targets[door]());
+    expect(await client.tools()).toEqual(expect.arrayContaining(["list_tools", "validate_plan", "run_plan"]));
+    expect(await client.resources()).toContain("ergon://schemas/plan");
+    const [schema] = await client.read("ergon://schemas/plan");
+    const isPlan = new Ajv2020({ strict: false }).compile(JSON.parse(String(schema?.["text"])) as object);
+    const listed = await client.call("list_tools", { query: "add two", limit: 1 });
+    expect(listed.structured).toMatchObject({ items: [{ id: "demo::add", parameters: { required: ["a", "b"] } }] });
+    const all = (await client.call("list_tools", { limit: 2 })).structured as {
+      items: { id: string }[];
+      nextCursor: string;
+    };
+    const rest = (await client.call("list_tools", { limit: 2, cursor: all.nextCursor })).structured as typeof all;
+    expect(all.items).toHaveLength(2);
+    expect(rest.items.map(({ id }) => id)).not.toContain(all.items[1]?.id);
+    expect(rest.items).toHaveLength(2);
+    const plan = {
+      planId: "sum",
+      startStepId: "add",
+      steps: [
+        {
+          id: "add",
+          type: "tool_call",
+          toolId: "demo::add",
+          arguments: { a: 2, b: 3 },
+          saveAs: "sum",
+          nextStepId: "end",
+        },
+        { id: "end", type: "final_response", message: { jsonPath: "$.context.sum" } },
+      ],
+    };
+    expect(isPlan(plan), JSON.stringify(isPlan.errors)).toBe(true);
+    expect(isPlan({ ...plan, steps: [{ id: "add", type: "tool_cal" }] })).toBe(false);
+    const wrong = { ...plan, startStepId: "ad" };
+    expect((await client.call("validate_plan", { plan: wrong })).structured).toMatchObject({
+      ok: false,
+      problems: expect.arrayContaining([expect.objectContaining({ path: "$.startStepId" })]) as unknown,
+    });
+    expect((await client.call("validate_plan", { plan })).structured).toMatchObject({ ok: true, problems: [] });
+    expect((await client.call("run_plan", { plan })).structured).toMatchObject({ status: "completed" });
+  });
+
   it("keeps what one principal made from every other, on one folder", async () => {
     const mine = await http();
     const bot = (await ergon(["token", "add", "bot", "--data", data()], { cwd: folder.path })).out.trim();
@@ -168,7 +211,7 @@ describe("Ergon as an MCP server", { timeout: 60_000 }, () => {
   it("does a call itself that the owner of the folder died before it read", async () => {
     const { pid, url } = await serve();
     const client = await connect("SDK v2, 2026", stdio("--name", "editor"));
-    await client.call("list_sessions", {});
+    expect((await client.call("validate_plan", { plan: {} })).structured).toMatchObject({ ok: false });
     // The kernel still accepts connections for a process that does not run.
     process.kill(pid, "SIGSTOP");
     const calling = client.call("plan_welcome_team", { names: ["Ada"] });

@@ -22,6 +22,7 @@ import {
   listRemoteTools,
   type OwnedFolder,
   type RemoteTarget,
+  validateRemotePlan,
 } from "@ergon/node";
 import { own } from "./own-folder.ts";
 import { watchOwner } from "./watch-owner.ts";
@@ -76,6 +77,7 @@ function visit(target: RemoteTarget, owner: OwnedFolder, { values, note }: Workp
     servers: createRemoteServers(target, FIRST_PRINCIPAL),
     everything: async () => void (await listRemoteTools(target, FIRST_PRINCIPAL, { wait: true })),
     tools: () => listRemoteTools(target, FIRST_PRINCIPAL),
+    validatePlan: (given) => validateRemotePlan(target, given),
     approvals: createRemoteApprovals(target, FIRST_PRINCIPAL),
     approvalsOf: (owner) => createRemoteApprovals(target, owner),
     callFor: (call) => callRemoteToolFor(target, call),

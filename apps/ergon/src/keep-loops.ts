@@ -29,6 +29,7 @@ export type KeptLoops = {
 /** Decisions are told together, those of this long; a crash loses the telling, never the decision. */
 const TELL_AFTER_MS = 50;
 const MAX_UNTOLD = 500;
+const IN_MEMORY = "Loops are kept in memory and end with their process; ERGON_LOOP_STORE=sqlite keeps them.";
 
 /** The refinement loops of a folder that we own. Every decision is an event; nobody waits for that to be written. */
 export function keepLoops({ data, values, clock, logger }: LoopParts): KeptLoops {
@@ -57,6 +58,8 @@ export function keepLoops({ data, values, clock, logger }: LoopParts): KeptLoops
     else stopWaiting ??= clock.after(TELL_AFTER_MS, tellAll);
   };
   const bounds = loopBoundsOf(values);
-  const loops = createRefinementLoops({ store: data.loops, clock, newId: createLoopIds(), bounds, onDecided: tell });
+  const where = values.loopStore === "memory" ? { where: IN_MEMORY } : {};
+  const newId = createLoopIds();
+  const loops = createRefinementLoops({ store: data.loops, clock, newId, bounds, ...where, onDecided: tell });
   return { loops, tellAll };
 }

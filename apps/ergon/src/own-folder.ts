@@ -12,7 +12,7 @@ import {
   toErgonError,
   usageError,
 } from "@ergon/core";
-import { FIRST_PRINCIPAL, newSecret, openTokenBook, readFirstToken } from "@ergon/node";
+import { FIRST_PRINCIPAL, newSecret, openTokenBook, PlanVerdict, readFirstToken } from "@ergon/node";
 import { callDirectly } from "./direct-call.ts";
 import { leadSubAgent } from "./hub/lead-sub-agent.ts";
 import { type HubParts, openHub } from "./hub/open-hub.ts";
@@ -22,6 +22,7 @@ import type { AnsweringServer, HttpServer } from "./http/server.ts";
 import { keepLoops } from "./keep-loops.ts";
 import { describeEnd, unhurried } from "./leaving.ts";
 import { type AskTurn, isRefusal, makeLoop } from "./make-loop.ts";
+import type { ValidatePlan } from "./mcp/reach.ts";
 import { openMind } from "./open-mind.ts";
 import { ownMcp } from "./own-mcp.ts";
 import { quieter } from "./quieter.ts";
@@ -153,6 +154,7 @@ export async function own(parts: WorkplaceParts, data: OwnedData, entrance: Entr
     const shelf = shelves({ ...parts, gate, everything: hub.everything }, { engine, approvals }, data);
     const callFor = shelf.tools.call;
     const known = async () => registry.summaries();
+    const validatePlan: ValidatePlan = async ({ plan, input }) => PlanVerdict.parse(shelf.plans.validate(plan, input));
     const approvalsOf = (owner: string) => counterOf(approvals, { name: owner, owners: [owner], throughClient: true });
     const answering = async (): Promise<AnsweringServer> => {
       const { createHttpServer } = await import("./http/server.ts");
@@ -173,6 +175,7 @@ export async function own(parts: WorkplaceParts, data: OwnedData, entrance: Entr
           ask: askTurn,
           everything: hub.everything,
           tools: known,
+          validatePlan,
           callFor,
           approvalsOf,
           servers: hub.desk,
@@ -223,6 +226,7 @@ export async function own(parts: WorkplaceParts, data: OwnedData, entrance: Entr
       servers: hub.desk,
       everything: hub.everything,
       tools: known,
+      validatePlan,
       callFor,
       // Whoever works on the data folder itself sees every question in it.
       approvals: counterOf(approvals, { name: FIRST_PRINCIPAL }),

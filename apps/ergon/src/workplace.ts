@@ -19,7 +19,7 @@ import type { Models } from "./choose-models.ts";
 import type { HubParts } from "./hub/open-hub.ts";
 import type { CalledTool, CallTool } from "./http/http-parts.ts";
 import type { AskTurn } from "./make-loop.ts";
-import type { ClientApprovals } from "./mcp/reach.ts";
+import type { ClientApprovals, ValidatePlan } from "./mcp/reach.ts";
 import type { OpenedData } from "./open-data.ts";
 import type { PlanBooks } from "./plan-shelf.ts";
 
@@ -42,6 +42,7 @@ export type Workplace = {
   readonly everything: () => Promise<void>;
   /** Every tool that is there now, those of the hub's servers included. */
   readonly tools: () => Promise<readonly ToolSummary[]>;
+  readonly validatePlan: ValidatePlan;
   readonly approvals: ApprovalCounter;
   /** The questions about a principal's calls, for its own client. */
   readonly approvalsOf: (owner: string) => ClientApprovals;

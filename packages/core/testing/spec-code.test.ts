@@ -184,7 +184,9 @@ ${ActionV2Registry.buildPlannerPromptWithPathways()}`;
     await expect(mockA?.run({ context: {}, args: { invalidKey: 123 } })).rejects.toMatchObject({
       code: "args_invalid",
     });
-    expect(await ToolRegistry.get("mock_tool_a")?.run({ args: { foo: "y".repeat(100_000) } })).toHaveLength(100_011);
+    expect(
+      await ToolRegistry.get("mock_tool_a")?.run({ context: {}, args: { foo: "y".repeat(100_000) } }),
+    ).toHaveLength(100_011);
   });
 
   it("spec 1: the tools of the list go back into a request as availableTools", async () => {

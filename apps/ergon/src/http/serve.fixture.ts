@@ -28,11 +28,12 @@ import {
   validatePlan,
 } from "@ergon/core";
 import type { EngineWorld } from "@ergon/core/testing";
-import { openTokenBook, type OwnedSubAgent, readSettings, type TokenBook } from "@ergon/node";
+import { openTokenBook, type OwnedSubAgent, PlanVerdict, readSettings, type TokenBook } from "@ergon/node";
 import { createToolCalls } from "../call-tool.ts";
 import { leadSubAgent } from "../hub/lead-sub-agent.ts";
 import { type Hub, openHub } from "../hub/open-hub.ts";
 import { composeMcpHost } from "../mcp/compose-host.ts";
+import type { ValidatePlan } from "../mcp/reach.ts";
 import type { HttpParts } from "./http-parts.ts";
 import { type AnsweringServer, createHttpServer, type HttpServer } from "./server.ts";
 
@@ -238,8 +239,9 @@ function partsOf(
               decide: (id: string, decision: ApprovalDecision) => approvals.decide(by, id, decision),
             };
           };
+          const checkPlan: ValidatePlan = async ({ plan }) => PlanVerdict.parse(validatePlan(plan, { registry }));
           const parts = { tools: known, callFor: tools.call, approvalsOf, servers: hub.desk };
-          return work({ engine, loops, ask, everything, ...parts });
+          return work({ engine, loops, ask, everything, validatePlan: checkPlan, ...parts });
         },
       }),
     tokens,

@@ -5,6 +5,7 @@ import { askSurface } from "./ask.ts";
 import { createMcpChanges, type McpChanges } from "./changes.ts";
 import { loopSurface } from "./loops.ts";
 import { createMcpHost, type McpHost } from "./mcp-host.ts";
+import { planWritingSurface } from "./plan-writing.ts";
 import { planSurface } from "./plans.ts";
 import type { Reach } from "./reach.ts";
 import { resourceSurface } from "./resources.ts";
@@ -33,6 +34,7 @@ export function composeMcpHost({ values, version, plans, ids, logger, reach, cha
       loopSurface(reach),
       askSurface({ reach, ids }),
       sessionSurface({ reach, plans, ids }),
+      planWritingSurface(reach),
       planSurface({ reach, plans, ids }),
       resourceSurface({ reach, plans }),
       subAgentSurface(reach),

@@ -1,5 +1,5 @@
-import type { Engine, RefinementLoops, ToolSummary } from "@ergon/core";
-import type { ApprovalCounter, ServersDesk } from "@ergon/node";
+import type { Engine, Json, RefinementLoops, ToolSummary } from "@ergon/core";
+import type { ApprovalCounter, PlanVerdict, ServersDesk } from "@ergon/node";
 import type { CalledTool, CallTool } from "../http/http-parts.ts";
 import type { AskTurn } from "../make-loop.ts";
 
@@ -11,11 +11,19 @@ export type McpWorkplace = {
   /** Waits a little for servers that have just begun to start. */
   readonly everything: () => Promise<void>;
   readonly tools: () => Promise<readonly ToolSummary[]>;
+  /** What is wrong with a plan, by the tools that the folder's owner has. */
+  readonly validatePlan: ValidatePlan;
   readonly callFor: (call: CallTool) => Promise<CalledTool>;
   /** The questions about this principal's calls, answered through its client. */
   readonly approvalsOf: (owner: string) => ClientApprovals;
   readonly servers: Pick<ServersDesk, "list" | "ask">;
 };
+
+export type ValidatePlan = (given: {
+  readonly owner: string;
+  readonly plan: unknown;
+  readonly input?: Json | undefined;
+}) => Promise<PlanVerdict>;
 
 export type ClientApprovals = Pick<ApprovalCounter, "find" | "decide">;
 

@@ -120,7 +120,12 @@ export const waitSeconds = (fallback: number) =>
 const RunArgs = z
   .strictObject({
     planId: z.string().max(1_000).optional().describe("a plan's id; ergon://plans lists them"),
-    plan: z.record(z.string(), z.unknown()).optional().describe("an AgenticPlan of your own, instead of planId"),
+    plan: z
+      .record(z.string(), z.unknown())
+      .optional()
+      .describe(
+        "an AgenticPlan of your own, instead of planId; its JSON Schema is the resource ergon://schemas/plan, list_tools has the tools, validate_plan checks it",
+      ),
     input: Json.optional().describe("what the plan's parameters ask for"),
     waitSeconds: waitSeconds(DEFAULT_WAIT_SECONDS),
   })

@@ -18,8 +18,9 @@ export class LoopStateError extends LoopError {
 }
 
 export class LoopNotFoundError extends LoopError {
-  constructor(loopId: string, options: ErrorOptions = {}) {
-    super("loop_not_found", `No refinement loop "${loopId}".`, {
+  /** `where` says where loops are kept. */
+  constructor(loopId: string, { where, ...options }: ErrorOptions & { readonly where?: string } = {}) {
+    super("loop_not_found", `No refinement loop "${loopId}".${where === undefined ? "" : ` ${where}`}`, {
       ...options,
       details: { ...options.details, loop_id: loopId },
     });

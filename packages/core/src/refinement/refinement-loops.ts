@@ -25,6 +25,8 @@ export type RefinementLoopsDeps = {
   readonly clock: Clock;
   readonly newId: () => string;
   readonly bounds: LoopBoundsByType;
+  /** Where loops are kept, for the message about one that is not there. */
+  readonly where?: string;
   /** Told of every decision; must not throw. */
   readonly onDecided?: (decided: LoopDecided) => void;
 };
@@ -37,8 +39,10 @@ export function createRefinementLoops({
   clock,
   newId,
   bounds,
+  where,
   onDecided,
 }: RefinementLoopsDeps): RefinementLoops {
+  const notFound = (id: string): Error => new LoopNotFoundError(id, where === undefined ? {} : { where });
   return {
     initialize: async ({ owner, loop_type: given }) => {
       const loop_type = checkLoopType(given);
@@ -73,7 +77,7 @@ export function createRefinementLoops({
           return { score, status, iteration };
         }),
       );
-      if (changed === undefined || made === undefined) throw new LoopNotFoundError(id);
+      if (changed === undefined || made === undefined) throw notFound(id);
       const { loop_type } = changed;
       onDecided?.({ ...made, owner, id, loop_type, score });
       return loopReply(changed, bounds[loop_type], made.why);
@@ -92,7 +96,7 @@ export function createRefinementLoops({
   async function read({ owner, loop_id }: { readonly owner: string; readonly loop_id: unknown }): Promise<LoopState> {
     const id = checkLoopId(loop_id);
     const loop = await guarded(id, "read", () => store.read({ owner, id }));
-    if (loop === undefined) throw new LoopNotFoundError(id);
+    if (loop === undefined) throw notFound(id);
     return loop;
   }
 }

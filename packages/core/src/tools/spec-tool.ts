@@ -12,7 +12,7 @@ import { wholeOutput } from "./whole-output.ts";
 export type SpecTool<Output = unknown> = Tool & {
   readonly name: string;
   readonly argsSchema: z.ZodType;
-  run(this: void, params: { readonly args?: ToolArgs; readonly context?: ToolContext }): Promise<Output>;
+  run(this: void, params: { readonly args: ToolArgs; readonly context: ToolContext }): Promise<Output>;
   /** Takes spec 2's `{args, context, supabase, sessionId}`, or spec 1's context and args in one object. */
   actionFn(this: void, request: Readonly<Record<string, unknown>>): Promise<Output>;
 };
@@ -40,7 +40,7 @@ export function specTool<Output>(tool: Tool, registry: KnownTools): SpecTool<Out
     get argsSchema() {
       return tool.argsSchema ?? zodOf(tool.parameters);
     },
-    run: ({ args = {}, context = {} }) => call(args, context),
+    run: ({ args, context }) => call(args, context),
     actionFn: (request) => {
       const { args, context, supabase, sessionId } = request;
       const apart = isObject(args) && isObject(context);

@@ -1,0 +1,17 @@
+import { type Json, JsonObject, PlanProblem } from "@ergon/core";
+import { z } from "zod";
+import { callRemote, readJson, type RemoteTarget } from "./remote-call.ts";
+
+export const PlanVerdict = z.object({ ok: z.boolean(), problems: z.array(PlanProblem), estimate: JsonObject });
+export type PlanVerdict = z.infer<typeof PlanVerdict>;
+
+/** What the process that owns the data folder finds wrong with a plan: it knows the tools. */
+export async function validateRemotePlan(
+  target: RemoteTarget,
+  { owner, plan, input }: { readonly owner: string; readonly plan: unknown; readonly input?: Json | undefined },
+): Promise<PlanVerdict> {
+  const body = { plan, ...(input === undefined ? {} : { input }) };
+  return PlanVerdict.parse(
+    await readJson(await callRemote(target, { owner, method: "POST", path: "/plans/validate", body })),
+  );
+}
