@@ -1,9 +1,11 @@
 import { defineConfig } from "vitest/config";
 
 const STATE_FOLDER = "test/state-folder.ts";
+// Only what hangs meets these: on a busy machine a process may take seconds to start.
+const patience = { testTimeout: 60_000, hookTimeout: 60_000 };
 
 const atRoot = (name: string, include: string[], globalSetup: string[] = []) => ({
-  test: { name, include, globalSetup: [STATE_FOLDER, ...globalSetup], testTimeout: 60_000 },
+  test: { name, include, globalSetup: [STATE_FOLDER, ...globalSetup], ...patience },
 });
 
 export default defineConfig({
@@ -19,6 +21,7 @@ export default defineConfig({
           name: "unit",
           globalSetup: [STATE_FOLDER],
           include: ["{packages,apps}/*/{src,testing}/**/*.test.ts", "{capabilities,supabase}/**/*.test.ts"],
+          ...patience,
         },
       },
       atRoot("e2e", ["test/e2e/**/*.test.ts"], ["test/e2e/ensure-built.ts"]),

@@ -1,10 +1,11 @@
+import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { ToolSummary } from "@ergon/core";
 import { type Answer, ergon, finish, start, temporaryFolder } from "./ergon.ts";
+import { until } from "./processes.ts";
 
 let folder: ReturnType<typeof temporaryFolder>;
 beforeEach(() => {
@@ -172,10 +173,10 @@ describe("Ctrl-C", () => {
     ["SIGINT", 130],
     ["SIGTERM", 143],
   ] as const)("%s stops the tool, records it and gives the folder back (exit %i)", async (signal, code) => {
-    const child = start(["tools", "call", "demo::sleep", "--args", `{"ms": 60000}`, "--json"], { cwd: folder.path });
+    folder.write({ "slow/waits.tool.ts": WAITING_TOOL });
+    const child = start(["tools", "call", "slow::waits", "--capabilities", "slow", "--json"], { cwd: folder.path });
     const answer = finish(child);
-    await until(() => existsSync(join(folder.path, ".ergon/server.json")));
-    await sleep(300);
+    await until("the tool runs", () => existsSync(join(folder.path, "begun")));
     child.kill(signal);
     const { out, code: found } = await answer;
     expect(found).toBe(code);
@@ -187,19 +188,29 @@ describe("Ctrl-C", () => {
   });
 
   it("a second one ends it at once", async () => {
-    folder.write({ "stuck/hangs.tool.ts": "await new Promise(() => {});" });
+    const hanging = `${BEGUN} await new Promise(() => {});`;
+    folder.write({ "stuck/hangs.tool.ts": hanging });
     const child = start(["tools", "list", "--capabilities", "stuck"], { cwd: folder.path });
-    const answer = finish(child);
-    await sleep(1_000);
+    let out = "";
+    let err = "";
+    child.stdout.on("data", (chunk: Buffer) => (out += chunk.toString()));
+    child.stderr.on("data", (chunk: Buffer) => (err += chunk.toString()));
+    const closed = once(child, "close");
+    await until("the tool's file is loaded", () => existsSync(join(folder.path, "begun")));
     child.kill("SIGINT");
-    await sleep(200);
+    await until("the first one is heard", () => err !== "");
     child.kill("SIGINT");
-    const { out, err, code } = await answer;
-    expect({ out, code }).toEqual({ out: "", code: 130 });
+    await closed;
+    expect({ out, code: child.exitCode }).toEqual({ out: "", code: 130 });
     expect(err).toBe("stopping; once more to stop at once\n");
   });
 });
 
-async function until(isTrue: () => boolean): Promise<void> {
-  for (let tries = 0; tries < 200 && !isTrue(); tries += 1) await sleep(50);
-}
+const BEGUN = `import { writeFileSync } from "node:fs"; writeFileSync("begun", "");`;
+const WAITING_TOOL = `import { writeFileSync } from "node:fs";
+export const definition = { id: "slow::waits", description: "Waits.", parameters: { type: "object" } };
+export const implementation = (_args, { signal }) =>
+  new Promise((_resolve, reject) => {
+    signal.addEventListener("abort", () => reject(signal.reason));
+    writeFileSync("begun", "");
+  });`;

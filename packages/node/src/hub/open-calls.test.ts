@@ -29,6 +29,9 @@ afterEach(async () => {
   rmSync(folder, { recursive: true });
 });
 
+/** A server on a busy machine asks its question within this time. */
+const ASKED_WITHIN_MS = 2_000;
+
 describe("a call that may be made once, whose server asks in the middle of it", () => {
   it("stays open while a person is asked, and goes on with the answer (O1)", async () => {
     const connection = await opened();
@@ -61,8 +64,8 @@ describe("a call that may be made once, whose server asks in the middle of it", 
 
   it("outlives the time limit while a person is asked, and only then (O2)", async () => {
     const connection = await opened();
-    const { key } = await questionOf(charge(connection, [], { timeoutMs: 300 }));
-    await new Promise((resolve) => setTimeout(resolve, 900));
+    const { key } = await questionOf(charge(connection, [], { timeoutMs: ASKED_WITHIN_MS }));
+    await new Promise((resolve) => setTimeout(resolve, 1.5 * ASKED_WITHIN_MS));
     const result = await charge(connection, [{ key, input: { name: "Ada" } }]);
     expect(JSON.stringify(result)).toContain("Ada");
     const silent = connection.call({ name: "silent", args: {}, answers: [], once: "silent", timeoutMs: 300 });
