@@ -10,7 +10,7 @@ export const { definition, implementation } = dataTool({
   name: "write_overview",
   title: "Write an overview",
   description:
-    "Writes a self-contained HTML page with a first look at a dataset: sentences about it and pictures of its columns. The page is a blob: ergon blobs get fetches it.",
+    "Writes a self-contained HTML page about a dataset, with sentences and pictures of its columns. The page is a blob: ergon blobs get fetches it.",
   args: z.strictObject({
     dataset: DatasetArgument,
     sentences: z.array(z.string().max(10_000)).max(100).describe("What was found, each in words"),
