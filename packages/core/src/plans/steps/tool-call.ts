@@ -165,18 +165,11 @@ export function resultWrites(step: ToolCallStep, scope: string, ord: string): Co
 
 function retryOrFail(step: ToolCallStep, visit: Visit, attempt: number, completion: CallFailed, out: Out): Move {
   const { error, atMs } = completion;
-<<<<<<< HEAD
-  if (!error.retryable || attempt >= (step.retry?.maxAttempts ?? 1)) return failFor(step, visit, completion);
+  if (!error.retryable || attempt >= (step.retry?.maxAttempts ?? 1)) return failFor(step, visit, completion, out);
   const forMs = backoffMs(step.retry?.backoffMs ?? 0, attempt);
   const due = { untilMs: atMs + forMs, forMs };
   out.effects.push(sleepEffect(visit, due));
   return { to: "state", state: { kind: "backoff", attempt, ...due, ...amended(visit) } };
-=======
-  if (!error.retryable || attempt >= (step.retry?.maxAttempts ?? 1)) return failFor(step, visit, completion, out);
-  const untilMs = atMs + backoffMs(step.retry?.backoffMs ?? 0, attempt);
-  out.effects.push(sleepEffect(visit, untilMs));
-  return { to: "state", state: { kind: "backoff", attempt, untilMs, ...amended(visit) } };
->>>>>>> 2becfe4 (loop: say what a turn came to, and keep large results readable)
 }
 
 /** What the plan says of a call that has failed for good. */
