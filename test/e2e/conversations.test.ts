@@ -1,3 +1,5 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -8,7 +10,7 @@ import {
   type ScriptedServer,
   startScriptedServer,
 } from "../../packages/node/src/models/scripted-server.fixture.ts";
-import { ergon, temporaryFolder } from "./ergon.ts";
+import { DOORS, ergon, plainEnvironment, temporaryFolder } from "./ergon.ts";
 import { prepareVectors } from "./prepared-vectors.ts";
 import { serveFolder, type ServedFolder } from "./served.ts";
 
@@ -433,6 +435,60 @@ describe("ergon chat and ergon energy", { timeout: 120_000 }, () => {
     const energy = await ergon(["energy", "--json"], { cwd: folder.path });
     expect(JSON.parse(energy.out)).toMatchObject({ status: "high", conversations: { waiting: 0 } });
     expect((await ergon(["energy"], { cwd: folder.path })).out).toMatch(/█.* high/);
+  });
+
+  const onTerminal = (args: string) => {
+    const command = [process.execPath, DOORS.built, "chat", args].join(" ");
+    const env = { ...plainEnvironment(), HOME: folder.path };
+    const child = spawn("script", ["-qec", command, "/dev/null"], { cwd: folder.path, env });
+    let shown = "";
+    child.stdout.on("data", (chunk: Buffer) => (shown += chunk.toString()));
+    return {
+      shown: () => shown,
+      until: (part: string) => expect.poll(() => shown, { timeout: 30_000 }).toContain(part),
+      type: (text: string) => child.stdin.write(text),
+      closed: once(child, "close"),
+    };
+  };
+
+  it.runIf(process.platform === "linux")(
+    "says on leaving what goes on and how to come back, and then shows what was said",
+    async () => {
+      await prepareVectors(join(folder.path, ".ergon"));
+      const first = onTerminal("");
+      await first.until("›");
+      first.type("greet Ada\r");
+      await first.until("Hello, Ada!");
+      first.type("sleep for 20000 ms\r");
+      await first.until("using demo::sleep");
+      first.type("\u0003");
+      await first.closed;
+      const [, id = "?"] = /ergon chat --conversation (\S+)/.exec(first.shown()) ?? [];
+      expect(first.shown()).toContain("goes on when Ergon runs again");
+      const second = onTerminal(`--conversation ${id}`);
+      await second.until("sleep for 20000 ms");
+      for (const said of ["greet Ada", "Hello, Ada!"]) expect(second.shown()).toContain(said);
+      second.type("\u0004");
+      await second.closed;
+      // The prompt's line is cleared, and nothing stands before the shell's own prompt.
+      expect(second.shown()).toMatch(/\r\u001B\[K[^›]*ergon chat --conversation \S+\r\n[^›]*$/);
+    },
+  );
+
+  it.runIf(process.platform === "linux")("leaves no prompt behind when nothing was said", async () => {
+    const talk = onTerminal("");
+    await talk.until("›");
+    talk.type("/help\r");
+    await talk.until("/quit");
+    talk.type("\u0004");
+    await talk.closed;
+    expect(talk.shown()).toMatch(/\r\u001B\[K$/);
+    const help = talk
+      .shown()
+      .split(/\r\n|\u001B\[K/)
+      .filter((line) => /^\/(energy|list|new|end|quit) /.test(line));
+    expect(new Set(help.map((line) => /^\S+( \[why\])? +/.exec(line)?.[0].length))).toHaveLength(1);
+    expect(help).toHaveLength(5);
   });
 
   it("speaks JSON lines to machines, works through the owner, and refuses what is mistyped", async () => {

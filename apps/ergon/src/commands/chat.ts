@@ -44,15 +44,14 @@ export async function chat(context: CommandContext, options: ChatOptions): Promi
   signal.addEventListener("abort", () => lines.close(), { once: true });
   const talk = createTalk({ context, reach, lines: isScreen ? lines : undefined, budget, id: options.conversation });
   try {
-    if (options.conversation !== undefined) await talk.open();
     if (isScreen) terminal.note(terminal.errorColors.dim("Talk to Ergon. /help shows commands, Ctrl-D ends."));
+    if (options.conversation !== undefined) await talk.open();
     const watching = isScreen ? talk.watch(signal) : Promise.resolve();
     for await (const line of lines) {
       if (signal.aborted || !(await talk.hear(line.trim()))) break;
       if (!isScreen) await talk.settle(signal);
     }
-    talk.leave();
-    await watching;
+    await talk.leave(watching);
     return talk.exit();
   } finally {
     lines.close();
@@ -60,7 +59,9 @@ export async function chat(context: CommandContext, options: ChatOptions): Promi
   }
 }
 
-type Reach = <T>(work: (workplace: Pick<Workplace, "conversations" | "approvals">) => Promise<T>) => Promise<T>;
+type Reach = <T>(work: (workplace: Place) => Promise<T>) => Promise<T>;
+
+type Place = Pick<Workplace, "conversations" | "approvals" | "isOwner">;
 
 type Wait = NonNullable<Conversation["waiting"]>[number];
 
@@ -81,6 +82,8 @@ function createTalk({ context, reach, lines, budget, id: given }: TalkParts) {
   let seen = 0;
   let current: Conversation | undefined;
   let shownPrompt = "";
+  /** Messages of this talk that were not seen in the conversation yet: they stand on the screen already. */
+  const sent = new Set<string>();
   let asked = new Set<string>();
   /** The call that the person is asked about; their next word is the answer to that. */
   let question: string | undefined;
@@ -123,6 +126,7 @@ function createTalk({ context, reach, lines, budget, id: given }: TalkParts) {
         if (name !== undefined) return say(`There is no command /${name}.\n${HELP}`);
         const energyBudget = id === undefined && budget !== undefined ? { energyBudget: budget } : {};
         const message = { owner, content: line, messageId: ids.next("msg"), ...energyBudget };
+        sent.add(message.messageId);
         const target = id === undefined ? {} : { conversationId: id };
         id = (await reach(({ conversations }) => conversations.post({ ...message, ...target }))).conversationId;
       } catch (thrown) {
@@ -148,9 +152,22 @@ function createTalk({ context, reach, lines, budget, id: given }: TalkParts) {
         await pause(isBusy ? BUSY_LOOK_MS : IDLE_LOOK_MS, over);
       }
     },
-    leave: (): void => left.abort(),
+    leave: async (watching: Promise<void>): Promise<void> => {
+      left.abort();
+      await watching;
+      clear();
+      if (id === undefined || terminal.json) return;
+      if (current === undefined || !isRestful(current.state)) await sayWhatGoesOn();
+      terminal.note(`Come back with: ergon chat --conversation ${id}`);
+    },
     exit: (): ExitCode => (current?.state === "waiting_for_person" ? EXIT.paused : EXIT.ok),
   };
+
+  async function sayWhatGoesOn(): Promise<void> {
+    const isOurs = await reach(async ({ isOwner }) => isOwner);
+    const where = isOurs ? "stops with this process and goes on when Ergon runs again" : "goes on in Ergon's server";
+    terminal.note(`This conversation is not finished: what is under way ${where}.`);
+  }
 
   async function look(): Promise<void> {
     const ref = id;
@@ -201,6 +218,7 @@ function createTalk({ context, reach, lines, budget, id: given }: TalkParts) {
 
   function show(conversationId: string, entry: Entry): void {
     if (terminal.json) return terminal.printJson({ conversationId, seq: entry.seq, at: entry.at, ...entry.body });
+    if (entry.body.kind === "message" && sent.delete(entry.body.id)) return;
     const line = entryLine(entry, terminal);
     if (line === undefined) return;
     clear();
@@ -232,9 +250,11 @@ function createTalk({ context, reach, lines, budget, id: given }: TalkParts) {
   }
 }
 
-const HELP = `/energy  what is left        /list  your conversations
-/new     another conversation  /end [why]  end this one
-/quit    leave (Ctrl-D, too)`;
+const HELP = `/energy     what is left
+/list       your conversations
+/new        another conversation
+/end [why]  end this one
+/quit       leave (Ctrl-D, too)`;
 
 function budgetOf(given: string | undefined): number | undefined {
   if (given === undefined) return undefined;

@@ -7,6 +7,7 @@ import {
   type Approvals,
   type Clock,
   type EmbeddedEngine,
+  ENABLE_SERVER_TOOL,
   hubError,
   type Json,
   type JsonObject,
@@ -55,8 +56,6 @@ export type LeadSubAgentParts = {
   readonly clock: Clock;
   readonly logger: Logger;
 };
-
-const ENABLE_TOOL = "ergon::enable_server";
 
 export function leadSubAgent(parts: LeadSubAgentParts): OwnedSubAgent {
   const { values, registry, clock, logger, environment } = parts;
@@ -162,7 +161,7 @@ function enableTool({
 }): PureTool {
   return {
     definition: {
-      id: ENABLE_TOOL,
+      id: ENABLE_SERVER_TOOL,
       title: "Let a server start",
       description:
         "Lets an installed MCP server start. Its program then runs on this machine, and its tools can be called.",
@@ -264,7 +263,7 @@ const ENABLE_PLAN: AgenticPlan = {
     {
       id: "enable",
       type: "tool_call",
-      toolId: ENABLE_TOOL,
+      toolId: ENABLE_SERVER_TOOL,
       arguments: { serverId: { jsonPath: "$.promptInput.serverId" }, about: { jsonPath: "$.promptInput.about" } },
       onError: "fail",
     },

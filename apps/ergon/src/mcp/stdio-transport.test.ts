@@ -81,6 +81,31 @@ describe("the protocol over our own pipes", () => {
     expect(writes.slice(2)).toEqual([line(answer(5))]);
   });
 
+  it("lets time pass between progress and the answer that follows it at once", async () => {
+    const { output, writes } = slow();
+    const { input, transport } = await opened(output);
+    const progress: JSONRPCMessage = {
+      jsonrpc: "2.0",
+      method: "notifications/progress",
+      params: { progressToken: 1, progress: 1 },
+    };
+    const answer: JSONRPCMessage = { jsonrpc: "2.0", id: 1, result: {} };
+    input.write(line(ping(1)));
+    await turn();
+    void transport.send(progress);
+    void transport.send(answer);
+    await turn();
+    await turn();
+    expect(writes).toEqual([line(progress)]);
+    await expect.poll(() => writes).toEqual([line(progress), line(answer)]);
+    input.write(line(ping(1)));
+    await turn();
+    void transport.send(progress);
+    void transport.send(answer);
+    await transport.close();
+    expect(writes.slice(2).join("")).toBe(line(progress) + line(answer));
+  });
+
   it("lets a sender wait while the other side does not read", async () => {
     const { output, writes, hold, free } = slow(10);
     const { transport } = await opened(output);

@@ -30,6 +30,9 @@ export function createStdioTransport(
   /** Requests that are to be answered. */
   const asked = new Set<RequestId>();
   let isClosed = false;
+  /** When progress was last told, and what has waited since. */
+  let toldMs = Number.NEGATIVE_INFINITY;
+  let held = "";
 
   const transport: StdioTransport = {
     closed,
@@ -41,10 +44,10 @@ export function createStdioTransport(
     },
     send: (message) => {
       if (isClosed) return Promise.reject(new Error("The pipe is closed."));
-      const isLast = !("method" in message) && message.id !== undefined && asked.delete(message.id) && asked.size === 0;
-      if (gathered === "" && !isLast) setImmediate(flush);
-      gathered += serializeMessage(message);
-      if (isLast) flush();
+      const isAnswer = !("method" in message) && message.id !== undefined && asked.delete(message.id);
+      if ("method" in message && message.method === PROGRESS) toldMs = performance.now();
+      if (isAnswer && performance.now() - toldMs < AFTER_PROGRESS_MS) holdBack(serializeMessage(message));
+      else gather(serializeMessage(message), isAnswer && asked.size === 0);
       return drained();
     },
     close: () => {
@@ -78,6 +81,24 @@ export function createStdioTransport(
     else if (message.method === "notifications/cancelled") asked.delete(message.params?.["requestId"] as RequestId);
   }
 
+  function gather(text: string, isLast: boolean): void {
+    if (gathered === "" && !isLast) setImmediate(flush);
+    gathered += text;
+    if (isLast) flush();
+  }
+
+  /** Progress that a client reads together with the answer is lost to it: it forgets the request with its answer. */
+  function holdBack(text: string): void {
+    if (held === "") setTimeout(release, AFTER_PROGRESS_MS);
+    held += text;
+  }
+
+  function release(): void {
+    gathered += held;
+    held = "";
+    flush();
+  }
+
   function flush(): void {
     const text = gathered;
     gathered = "";
@@ -105,7 +126,7 @@ export function createStdioTransport(
     lines.end();
     input.off("data", lines.take).off("error", failed).off("end", close).off("close", close);
     input.pause();
-    flush();
+    release();
     transport.onclose?.();
     resolve(reason);
   }
@@ -113,5 +134,8 @@ export function createStdioTransport(
 
 /** `closed` resolves when it is, whoever closed it, and with what broke it. */
 export type StdioTransport = Transport & { readonly closed: Promise<Error | undefined> };
+
+const PROGRESS = "notifications/progress";
+const AFTER_PROGRESS_MS = 5;
 
 const WRITTEN = Promise.resolve();

@@ -6,6 +6,8 @@ import type { Terminal } from "./terminal.ts";
 export function entryLine({ body }: Entry, { colors }: Pick<Terminal, "colors">): string | undefined {
   const { bold, dim, red } = colors;
   switch (body.kind) {
+    case "message":
+      return `${bold("you")}   ${printable(body.content)}`;
     case "response":
       return `${bold("ergon")} ${printable(body.content)}`;
     case "call":
@@ -16,7 +18,6 @@ export function entryLine({ body }: Entry, { colors }: Pick<Terminal, "colors">)
         : `  ${red("✗")} ${oneLine(body.text)}`;
     case "note":
       return dim(`  ${oneLine(body.text)}`);
-    case "message":
     case "thought":
     case "energy":
       return undefined;

@@ -34,6 +34,9 @@ export type SubAgent = {
 };
 
 export type PauseMode = "pause" | "finish" | "cancel";
+/** Lets an installed server start. Only the sub-agent has it called: no model or planner is offered it. */
+export const ENABLE_SERVER_TOOL = "ergon::enable_server";
+
 /** Spec 5's tools for the sub-agent, as models and MCP clients call them. */
 export const SUB_AGENT_TOOLS = [
   "mcp_request_server_addition",
