@@ -36,7 +36,11 @@ describe("a server's tool that is called through the gateway", { timeout: 120_00
     async (name, way, allowed) => {
       asked.length = 0;
       const args = prepare(allowed);
-      const client = await connect(name, way === "stdio" ? stdio(...args, "--may-approve") : await http({ args }), user);
+      const client = await connect(
+        name,
+        way === "stdio" ? stdio(...args, "--may-approve") : await http({ args }),
+        user,
+      );
       await client.tools();
       const { isError, structured } = await client.call("shop_charge", NAME);
       expect(structured).toMatchObject({ output: expect.stringContaining("Ada") as string });

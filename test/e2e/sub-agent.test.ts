@@ -1,3 +1,5 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
@@ -5,7 +7,7 @@ import type { ConversationView, SubAgentStatus } from "@ergon/core";
 import { openSqliteConversationStore, openSubAgentRequests } from "@ergon/node";
 import { type Registries, startRegistries } from "../../packages/node/src/hub/install/registries.fixture.ts";
 import { type ScriptedRequest, startScriptedServer } from "../../packages/node/src/models/scripted-server.fixture.ts";
-import { ergon, temporaryFolder } from "./ergon.ts";
+import { DOORS, ergon, plainEnvironment, temporaryFolder } from "./ergon.ts";
 import { CLIENTS } from "./mcp-clients.ts";
 import { processesOn } from "./processes.ts";
 import { type ServedFolder, serveFolder } from "./served.ts";
@@ -105,6 +107,24 @@ const answersIn = ({ history }: ConversationView): readonly string[] =>
 const call = (tool: string, args: object): string => JSON.stringify({ tool, args });
 const promptOf = ({ body }: ScriptedRequest): string => body.messages?.at(-1)?.content ?? "";
 
+/** In a chat on a terminal, until it shows what comes of the yes. */
+async function sayYesInChat(conversationId: string, answer: string): Promise<void> {
+  const command = [process.execPath, DOORS.built, "chat", "--conversation", conversationId, "--data", data()];
+  const { cwd, env = {} } = options();
+  const child = spawn("script", ["-qec", command.join(" "), "/dev/null"], {
+    cwd,
+    env: { ...plainEnvironment(), ...env },
+  });
+  let shown = "";
+  child.stdout.on("data", (chunk: Buffer) => (shown += chunk.toString()));
+  const closed = once(child, "close");
+  await vi.waitFor(() => expect(shown).toContain("May it? yes or no"), SLOW);
+  child.stdin.write("yes\r");
+  await vi.waitFor(() => expect(shown).toContain(answer), SLOW);
+  child.stdin.write("\u0004");
+  await closed;
+}
+
 async function toolIds(): Promise<readonly string[]> {
   return ((await ask("GET", "/tools")).body["items"] as { id: string }[]).map(({ id }) => id);
 }
@@ -162,13 +182,25 @@ describe("a request to the sub-agent", { timeout: 240_000 }, () => {
     const told = await toldUntil(requestId, "awaiting_approval");
     expect([...new Set(told.map(({ progress }) => progress))]).toEqual([0, 5, 15, 30, 60, 85, 90]);
 
-    const approved = await ergon(["approvals", "approve", await pendingApproval(), "--data", data()], options());
-    expect(approved.code, approved.err).toBe(0);
+    const approvalId = await pendingApproval();
+    const [question] = (await ask("GET", "/approvals?state=pending")).body["items"] as { conversationId: string }[];
+    expect(question).toMatchObject({ id: approvalId, conversationId });
+    const notesIn = async () =>
+      ((await ask("GET", `/conversations/${conversationId}`)).body as unknown as ConversationView).history.flatMap(
+        ({ body }) => (body.kind === "note" ? [body.text] : []),
+      );
+    await vi.waitFor(async () => expect((await notesIn()).join()).toContain(`approvals approve ${approvalId}`), SLOW);
+    await sayYesInChat(conversationId, "There are none yet.");
     const { energyConsumed: inAll } = await reached(requestId, "completed");
     expect(JSON.parse(readFileSync(config(), "utf8"))).toMatchObject({ servers: [{ id: "notes", enabled: true }] });
     await vi.waitFor(async () => expect(await toolIds()).toContain("notes_list_notes"), SLOW);
     const second = await say("What notes are there?", conversationId);
-    expect(answersIn(second)).toEqual(["I have asked for it.", "There are none yet."]);
+    // It went on by itself when its tools were there, and answers the next message as well.
+    expect(answersIn(second)).toEqual(["I have asked for it.", "There are none yet.", "There are none yet."]);
+    expect(promptOf(model.requests[2] as ScriptedRequest)).toContain("Its tools can be used now: notes_list_notes");
+    for (const request of model.requests) expect(promptOf(request)).not.toContain("ergon::enable_server");
+    const ends = (await toldUntil(requestId, "completed")).filter(({ state }) => state === "completed");
+    expect(ends).toHaveLength(1);
     expect(promptOf(model.requests[2] as ScriptedRequest)).toContain("notes_list_notes");
     expect(promptOf(model.requests[2] as ScriptedRequest)).toContain("tool_available");
     const { level } = (await ask("GET", "/energy")).body as { level: number };

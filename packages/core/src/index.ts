@@ -419,7 +419,7 @@ export {
 } from "./hub/judge-install.ts";
 export { dependenciesOf, judgeLock, PackageLock } from "./hub/judge-lock.ts";
 export { FoundServer, RegistryEntry } from "./schema/registry.ts";
-export { ENABLE_SERVER_TOOL, type PauseMode, SUB_AGENT_TOOLS, type SubAgent } from "./hub/sub-agent.ts";
+export { additionId, conversationOf, type PauseMode, SUB_AGENT_TOOLS, type SubAgent } from "./hub/sub-agent.ts";
 export { type Budget, budgetOf } from "./conversation/budget.ts";
 export { createMind, type Mind, type MindDeps } from "./conversation/mind.ts";
 export { DEFAULT_LOOP_ENERGY, type LoopEnergy } from "./conversation/sub-agent-lead.ts";

@@ -1,6 +1,7 @@
 import { createInterface, type Interface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
 import {
+  type Approval,
   type Conversation,
   createIds,
   createSystemClock,
@@ -24,6 +25,7 @@ const BUSY_LOOK_MS = 200;
 /** Reminders come by themselves. */
 const IDLE_LOOK_MS = 1_500;
 const ENTRIES_LOOKED_AT = 50;
+const APPROVALS_LOOKED_AT = 100;
 
 export type ChatOptions = { readonly conversation?: string; readonly budget?: string };
 
@@ -86,7 +88,7 @@ function createTalk({ context, reach, lines, budget, id: given }: TalkParts) {
   const sent = new Set<string>();
   let asked = new Set<string>();
   /** The call that the person is asked about; their next word is the answer to that. */
-  let question: string | undefined;
+  let question: { readonly id: string; readonly isBeside: boolean } | undefined;
 
   const commands: Readonly<Record<string, (rest: string) => Promise<boolean>>> = {
     help: async () => say(HELP),
@@ -120,7 +122,7 @@ function createTalk({ context, reach, lines, budget, id: given }: TalkParts) {
       if (line === "") return true;
       const [, name, rest = ""] = /^\/(\w+)\s*(.*)$/.exec(line) ?? [];
       try {
-        if (question !== undefined && name === undefined) return await decide(question, line);
+        if (question !== undefined && name === undefined) return await decide(question.id, line);
         const command = name === undefined ? undefined : commands[name];
         if (command !== undefined) return await command(rest);
         if (name !== undefined) return say(`There is no command /${name}.\n${HELP}`);
@@ -184,7 +186,12 @@ function createTalk({ context, reach, lines, budget, id: given }: TalkParts) {
       asked = new Set([...asked, name]);
       await putQuestion(ref, wait);
     }
-    if (current.waiting === undefined) question = undefined;
+    for (const approval of await beside(ref)) {
+      if (asked.has(approval.id)) continue;
+      asked = new Set([...asked, approval.id]);
+      ask(approval);
+    }
+    if (current.waiting === undefined && question?.isBeside !== true) question = undefined;
     await prompt(view.history.at(-1));
   }
 
@@ -195,9 +202,19 @@ function createTalk({ context, reach, lines, budget, id: given }: TalkParts) {
       return;
     }
     const approval = await reach(({ approvals }) => approvals.find(approvalId));
-    if (approval.state !== "pending") return;
-    question = approvalId;
-    say(`${describeApproval(terminal, approval)}\n  May it? yes, no, or always (for this tool, as it is now)`);
+    if (approval.state === "pending") ask(approval);
+  }
+
+  /** What is asked for this conversation in another session: letting a server start that it wanted. */
+  async function beside(conversationId: string): Promise<readonly Approval[]> {
+    const { items } = await reach(({ approvals }) => approvals.list({ state: "pending", limit: APPROVALS_LOOKED_AT }));
+    return items.filter((one) => one.conversationId === conversationId && one.sessionId !== conversationId);
+  }
+
+  function ask(approval: Approval): void {
+    question = { id: approval.id, isBeside: approval.sessionId !== id };
+    const may = approval.alwaysAsk === true ? "yes or no" : "yes, no, or always (for this tool, as it is now)";
+    say(`${describeApproval(terminal, approval)}\n  May it? ${may}`);
   }
 
   /** Anything but a clear yes is none; words behind a no reach the model. */

@@ -6,8 +6,8 @@ import {
   type AgenticPlan,
   type Approvals,
   type Clock,
+  conversationOf,
   type EmbeddedEngine,
-  ENABLE_SERVER_TOOL,
   hubError,
   type Json,
   type JsonObject,
@@ -56,6 +56,8 @@ export type LeadSubAgentParts = {
   readonly clock: Clock;
   readonly logger: Logger;
 };
+
+const ENABLE_TOOL = "ergon::enable_server";
 
 export function leadSubAgent(parts: LeadSubAgentParts): OwnedSubAgent {
   const { values, registry, clock, logger, environment } = parts;
@@ -133,12 +135,12 @@ export function leadSubAgent(parts: LeadSubAgentParts): OwnedSubAgent {
       if (open.isAsked()) await (await open()).close();
     },
   };
-  for (const tool of [
-    ...subAgentTools({ subAgent: late, registry, clock, ready: () => parts.servers.list() }),
-    enableTool({ ...parts, isAsked: async (serverId, about) => (await open()).asks(serverId, about) }),
-  ]) {
+  for (const tool of subAgentTools({ subAgent: late, registry, clock, ready: () => parts.servers.list() })) {
     if (!registry.has(tool.definition.id)) registry.registerOwn(tool);
   }
+  // Only the sub-agent's own plan calls it: a model or a planner that did would only make questions that lead nowhere.
+  const enable = enableTool({ ...parts, isAsked: async (serverId, about) => (await open()).asks(serverId, about) });
+  if (!registry.has(ENABLE_TOOL)) registry.registerOwn(enable, { isInternal: true });
   return late;
 
   function tell(status: JsonObject, owner: string): void {
@@ -161,7 +163,7 @@ function enableTool({
 }): PureTool {
   return {
     definition: {
-      id: ENABLE_SERVER_TOOL,
+      id: ENABLE_TOOL,
       title: "Let a server start",
       description:
         "Lets an installed MCP server start. Its program then runs on this machine, and its tools can be called.",
@@ -217,8 +219,10 @@ function deskFor({ values, servers, environment, engine, approvals, clock }: Lea
     askToEnable: async ({ serverId, requestId, owner, about }) => {
       const sessionId = sessionOf(requestId);
       const input = { serverId, about };
+      const conversationId = conversationOf(requestId);
+      const forWhom = conversationId === undefined ? {} : { conversationId };
       const core = await engine
-        .executePlan({ owner, sessionId, create: true, isAwaited: true, plan: ENABLE_PLAN, input })
+        .executePlan({ owner, sessionId, ...forWhom, create: true, isAwaited: true, plan: ENABLE_PLAN, input })
         .then(() => engine.settled({ owner, sessionId }))
         .catch(async (thrown: unknown) => {
           // Asked before, by a process that died since.
@@ -263,7 +267,7 @@ const ENABLE_PLAN: AgenticPlan = {
     {
       id: "enable",
       type: "tool_call",
-      toolId: ENABLE_SERVER_TOOL,
+      toolId: ENABLE_TOOL,
       arguments: { serverId: { jsonPath: "$.promptInput.serverId" }, about: { jsonPath: "$.promptInput.about" } },
       onError: "fail",
     },

@@ -1,8 +1,8 @@
 import {
+  additionId,
   type Clock,
   isoTime,
   type PureTool,
-  sha256Hex,
   type SubAgentRequest,
   type SubAgentStatus,
   type ToolRegistry,
@@ -25,8 +25,7 @@ export function subAgentTools({ subAgent, registry, clock, ready }: SubAgentTool
     implementation: async (args: Addition, { idempotencyKey, owner }) => {
       const { serverName, version, purpose, priority = "medium" } = args;
       const request: SubAgentRequest = {
-        // The same call asks for the same thing.
-        id: `sub_${sha256Hex(idempotencyKey).slice(0, 24)}`,
+        id: additionId(idempotencyKey),
         type: "add_server",
         params: {
           serverName,

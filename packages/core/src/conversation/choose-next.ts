@@ -183,7 +183,7 @@ export async function chooseOffline(deps: ChooseDeps, { record, discovers, signa
   const input = await plannerInput(deps, record, entries, asked?.content ?? "");
   const { plan, question, nothingFits } =
     input.message === ""
-      ? { plan: [], question: `It is time: ${newestNote(entries)}`, nothingFits: false }
+      ? { plan: [], question: newestNote(entries), nothingFits: false }
       : readPlan(await deps.offline({ ...input, tools: await orchestrator.tools(), signal }));
   const actions = plan.filter(({ tool }) => tool !== FINALIZE_TOOL);
   if (actions.length > 0) return { become: (now) => chosen(now, { actions, answers: true, seen }, isoTime(clock)) };

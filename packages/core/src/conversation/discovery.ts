@@ -19,7 +19,13 @@ const MAX_WORDS_CHARS = 500;
 const MAX_NAMED = 5;
 const MAX_DESCRIPTION = 120;
 
-export type Finding = { readonly conversationId: string; readonly owner: string; readonly text: string };
+export type Finding = {
+  readonly conversationId: string;
+  readonly owner: string;
+  readonly text: string;
+  /** The conversation goes on with it. */
+  readonly takesUp?: true;
+};
 
 export type Discovery = {
   readonly isOn: () => boolean;

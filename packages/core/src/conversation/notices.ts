@@ -1,10 +1,10 @@
-import type { Clock } from "../ports/clock.ts";
+import { isoTime, type Clock } from "../ports/clock.ts";
 import type { ConversationStore } from "../ports/conversation-store.ts";
 import type { ConversationRecord } from "../schema/conversation.ts";
 import type { JsonObject } from "../schema/json.ts";
 import type { Finding } from "./discovery.ts";
 import type { Pool } from "./pool.ts";
-import { noted, unchanged } from "./progress.ts";
+import { type Happened, heard, noted, unchanged } from "./progress.ts";
 import { createServerNotes } from "./server-notes.ts";
 
 /** A server's fall is told in so many conversations, those first in which something happened last. */
@@ -12,11 +12,11 @@ export const MAX_NOTED = 100;
 /** A conversation in which nothing happened for longer than this is not open any more. */
 export const OPEN_MS = 24 * 3_600_000;
 
-/** Lines in conversations about what happened beside them; they ask for nothing. */
+/** Lines in conversations about what happened beside them; most ask for nothing. */
 export type Notices = {
   /** In each open conversation: a server fell, or is back. */
   readonly server: (change: JsonObject) => void;
-  /** In the conversation for which servers were searched. */
+  /** In the conversation for which servers were searched or added. */
   readonly found: (finding: Finding) => void;
   /** Resolves once what came so far is written, or cannot be. */
   readonly settled: () => Promise<void>;
@@ -43,7 +43,7 @@ export function createNotices(deps: {
         for (const { id } of await conversations.open({ since, limit: MAX_NOTED })) await note(id, text);
       });
     },
-    found: ({ conversationId, owner, text }) => inTurn(() => note(conversationId, text, owner)),
+    found: (finding) => inTurn(() => note(finding.conversationId, finding.text, finding)),
     settled: () => writing,
   };
 
@@ -52,9 +52,12 @@ export function createNotices(deps: {
   }
 
   /** Whoever names another's conversation writes nothing into it. */
-  async function note(id: string, text: string, owner?: string): Promise<void> {
-    const isFor = (now: ConversationRecord): boolean => owner === undefined || now.owner === owner;
-    const kept = await pool.commit(id, (now) => (isFor(now) ? noted(now, text) : unchanged(now)), { signal });
+  async function note(id: string, text: string, { owner, takesUp }: Partial<Finding> = {}): Promise<void> {
+    const become = (now: ConversationRecord): Happened => {
+      if (owner !== undefined && now.owner !== owner) return unchanged(now);
+      return takesUp === true && now.ended === undefined ? heard(now, text, isoTime(clock)) : noted(now, text);
+    };
+    const kept = await pool.commit(id, become, { signal });
     if (kept !== undefined) onNoted(kept);
   }
 }

@@ -13,6 +13,8 @@ function withTools(ids: readonly string[]) {
     const definition = { id, description: `Does ${id}.`, parameters: { type: "object" } } as const;
     registry.register({ definition, implementation: async () => id });
   }
+  const hidden = { id: "ergon::hidden", description: "Is not for models.", parameters: { type: "object" } } as const;
+  registry.registerOwn({ definition: hidden, implementation: async () => 1 }, { isInternal: true });
   const orchestrator = createOrchestrator({ registry, clock: createSystemClock(), logger: silentLogger });
   const offered = async (about: string, which: "all" | "closing" = "all") =>
     (await orchestrator.offer(about, which)).map(({ id }) => id);
@@ -37,6 +39,7 @@ describe("the orchestrator", () => {
   it("sends a call where it belongs", async () => {
     const { orchestrator } = withTools(["weather"]);
     expect(await orchestrator.route({ tool: "weather", args: {} })).toEqual({ kind: "tool" });
+    expect(await orchestrator.route({ tool: "ergon::hidden", args: {} })).toMatchObject({ kind: "missing" });
     expect(await orchestrator.route({ tool: "wether", args: {} })).toMatchObject({ kind: "missing" });
     expect(await orchestrator.route({ tool: "think", args: {} })).toMatchObject({ kind: "refused" });
     expect(await orchestrator.route({ tool: "think", args: { thought: "Hm." } })).toEqual({

@@ -31,7 +31,7 @@ export type Orchestrator = {
 };
 
 export function createOrchestrator(deps: {
-  readonly registry: Pick<ToolRegistry, "get" | "list">;
+  readonly registry: Pick<ToolRegistry, "list">;
   readonly clock: Clock;
   readonly logger: Logger;
   /** Waits a little for tools that are on their way. */
@@ -59,7 +59,9 @@ export function createOrchestrator(deps: {
       const { tool: toolId, args } = action;
       if (!builtins.has(toolId)) {
         await toolsReady();
-        if (registry.get(toolId) !== undefined) return { kind: "tool" };
+        // One that no list shows is not for models, though they may guess its name.
+        const isListed = registry.list().some(({ id, aliases = [] }) => id === toolId || aliases.includes(toolId));
+        if (isListed) return { kind: "tool" };
         return { kind: "missing", why: toolNotFound(toolId, registry).message };
       }
       const caller = { kind: "conversation", owner: "" } as const;

@@ -123,6 +123,12 @@ export function noted(record: ConversationRecord, text: string): Happened {
   return { record, entries: [{ kind: "note", text }] };
 }
 
+/** Something that the conversation waited for: it goes on with it. */
+export function heard(record: ConversationRecord, text: string, at: string): Happened {
+  const pending = record.pending ?? newPending(at);
+  return { record: { ...record, updatedAt: at, pending }, entries: [{ kind: "note", text }] };
+}
+
 export function unchanged(record: ConversationRecord): Happened {
   return { record, entries: [] };
 }

@@ -80,7 +80,7 @@ export function createSensitiveLoop(deps: SensitiveLoopDeps): SensitiveLoop {
   const stopping = new AbortController();
   const times = createCycleTimes();
   const { signal: stopped } = stopping;
-  const notices = createNotices({ ...deps, signal: stopped, onNoted: changed, onTrouble: notTold });
+  const notices = createNotices({ ...deps, signal: stopped, onNoted, onTrouble: notTold });
   const { energy, mayDiscover } = deps;
   const lead = createSubAgentLead({ ...deps, subAgent, energy, mayDiscover, onFinding: notices.found });
   const readiness = createReadiness({
@@ -155,6 +155,11 @@ export function createSensitiveLoop(deps: SensitiveLoopDeps): SensitiveLoop {
     review.busy();
     changed(record);
     wakeUp();
+  }
+
+  function onNoted(record: ConversationRecord): void {
+    if (record.pending === undefined) changed(record);
+    else notice(record);
   }
 
   function wakeUp(): void {

@@ -3,6 +3,7 @@ import type { PauseMode, SubAgent } from "../hub/sub-agent.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Logger } from "../ports/logger.ts";
 import type { Json } from "../schema/json.ts";
+import { additionNews } from "./addition-news.ts";
 import { createDiscovery, type Discovery, type Finding } from "./discovery.ts";
 import { createSubAgentNews } from "./sub-agent-news.ts";
 
@@ -58,7 +59,7 @@ export function createSubAgentLead(deps: {
       const messages = subAgent.pollMessages();
       news.add(messages);
       for (const message of messages) {
-        const finding = discovery.finding(message);
+        const finding = discovery.finding(message) ?? additionNews(message);
         if (finding !== undefined) deps.onFinding(finding);
       }
       const level = regulator.getEnergy();

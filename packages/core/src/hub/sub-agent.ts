@@ -1,3 +1,4 @@
+import { sha256Hex } from "../schema/hash.ts";
 import type { SubAgentMessage, SubAgentRequest, SubAgentStatus } from "../schema/hub.ts";
 
 /*
@@ -34,9 +35,6 @@ export type SubAgent = {
 };
 
 export type PauseMode = "pause" | "finish" | "cancel";
-/** Lets an installed server start. Only the sub-agent has it called: no model or planner is offered it. */
-export const ENABLE_SERVER_TOOL = "ergon::enable_server";
-
 /** Spec 5's tools for the sub-agent, as models and MCP clients call them. */
 export const SUB_AGENT_TOOLS = [
   "mcp_request_server_addition",
@@ -44,3 +42,16 @@ export const SUB_AGENT_TOOLS = [
   "mcp_cancel_subagent_work",
   "mcp_list_available_tools",
 ] as const;
+
+/** The same call asks for the same thing. What a conversation asked for names it, so that it hears what came of it. */
+export function additionId(idempotencyKey: string): string {
+  const id = `sub_${sha256Hex(idempotencyKey).slice(0, ID_DIGITS)}`;
+  const conversation = /^(conv_\w{1,64}):/.exec(idempotencyKey)?.[1];
+  return conversation === undefined ? id : `${id}.${conversation}`;
+}
+
+export function conversationOf(requestId: string): string | undefined {
+  return /^sub_[0-9a-f]+\.(conv_\w+)$/.exec(requestId)?.[1];
+}
+
+const ID_DIGITS = 24;

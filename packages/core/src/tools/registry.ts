@@ -62,8 +62,9 @@ export class ToolRegistry {
   }
 
   /** Takes in a tool of Ergon's own, whose form the tests look at. */
-  registerOwn(tool: PureTool): Tool {
-    return this.add(pureTool(tool, { schemas: this.#schemas }));
+  registerOwn(tool: PureTool, { isInternal = false }: { readonly isInternal?: boolean } = {}): Tool {
+    const made = pureTool(tool, { schemas: this.#schemas });
+    return isInternal ? this.registerInternal(made) : this.add(made);
   }
 
   /** Takes in a tool that an adapter made: its form was checked then, and is not looked at again. */

@@ -422,6 +422,16 @@ describe("the sub-agent", { timeout: 120_000 }, () => {
     expect(JSON.stringify(questions)).not.toContain("Trust me");
   });
 
+  it("says of a queued request whether it waits for its turn or for energy", async () => {
+    agent.pause("pause");
+    const id = await agent.sendRequest(request("search_servers", { query: "notes" }));
+    expect(agent.getStatus(id)?.message).toBe("It waits until there is energy again.");
+    agent.resume();
+    expect(agent.getStatus(id)?.message).toBe("It waits for its turn.");
+    agent.pause("pause");
+    expect(agent.getStatus(id)?.message).toBe("It waits until there is energy again.");
+  });
+
   it("pauses between stages and goes on later; stopped, it begins again in the next process", async () => {
     offer();
     await registries.addPackage({ name: PACKAGE, version: "1.0.0", mcpName: NOTES });

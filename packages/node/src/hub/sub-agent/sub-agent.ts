@@ -93,10 +93,12 @@ export async function openSubAgent(deps: SubAgentDeps): Promise<OwnedSubAgent> {
     pause: (how) => {
       isPaused = true;
       mayFinish = how === "finish";
+      for (const { request } of queued()) change(request.id, { message: WAITS_FOR_ENERGY });
       if (how === "cancel" && active !== undefined) cancel(active.kept.request.id, "energy is low");
     },
     resume: () => {
       isPaused = false;
+      for (const { request } of queued()) change(request.id, { message: WAITS_FOR_TURN });
       wake();
       next();
     },
@@ -118,7 +120,7 @@ export async function openSubAgent(deps: SubAgentDeps): Promise<OwnedSubAgent> {
         requestId: request.id,
         state: "queued",
         progress: 0,
-        message: "It waits for its turn.",
+        message: isPaused ? WAITS_FOR_ENERGY : WAITS_FOR_TURN,
         energyConsumed: 0,
       } as const;
       const kept: KeptRequest = { request, owner, status, drained: 0 };
@@ -194,7 +196,7 @@ export async function openSubAgent(deps: SubAgentDeps): Promise<OwnedSubAgent> {
           ended.signal.throwIfAborted();
           if (isPaused && !mayFinish) {
             meter.pause();
-            change(id, { message: "It waits until there is energy again." });
+            change(id, { message: WAITS_FOR_ENERGY });
             await new Promise<void>((resume) => resumers.push(resume));
             meter.resume();
             ended.signal.throwIfAborted();
@@ -319,7 +321,8 @@ export async function openSubAgent(deps: SubAgentDeps): Promise<OwnedSubAgent> {
   function tell(kept: KeptRequest, type: SubAgentMessage["type"]): void {
     const { request, status, owner } = kept;
     messages.add({ type, requestId: request.id, owner, data: { ...status, type: request.type } as Json });
-    onProgress?.(status, owner);
+    // That its tools are there is no further progress: the end was told before.
+    if (type !== "tool_available") onProgress?.(status, owner);
     for (const listener of listeners) listener();
   }
 
@@ -334,6 +337,9 @@ export async function openSubAgent(deps: SubAgentDeps): Promise<OwnedSubAgent> {
     for (const resume of resumers.splice(0)) resume();
   }
 }
+
+const WAITS_FOR_TURN = "It waits for its turn.";
+const WAITS_FOR_ENERGY = "It waits until there is energy again.";
 
 class Stopped extends Error {}
 class Cancelled extends Error {}
