@@ -111,7 +111,9 @@ describe("a data folder whose owner's own tools read all of it", () => {
   }
 
   async function expectAll(sessions: readonly string[]): Promise<void> {
-    const { out } = await ergon(["sessions", "--json", "--limit", "100", "--data", data()], { cwd: folder.path });
+    const { out } = await ergon(["sessions", "list", "--json", "--limit", "100", "--data", data()], {
+      cwd: folder.path,
+    });
     const kept = (JSON.parse(out) as { items: { sessionId: string }[] }).items.map(({ sessionId }) => sessionId);
     expect(kept).toEqual(expect.arrayContaining([...sessions]));
   }
