@@ -3,12 +3,15 @@ import { createRequire } from "node:module";
 import { join } from "node:path";
 import type { HubServerStatus, HubStats, StoredEvent } from "@ergon/core";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { findFence } from "../../packages/node/src/sandbox/fence.ts";
+import { lookForFence } from "../../packages/node/src/sandbox/profiles.ts";
 import { startScriptedServer } from "../../packages/node/src/models/scripted-server.fixture.ts";
 import { type Answer, ergon, temporaryFolder } from "./ergon.ts";
 import { CLIENTS, type Connected, type Target } from "./mcp-clients.ts";
 import { leaveNothingOn, processesOn, until } from "./processes.ts";
 import { serveFolder, type ServedFolder } from "./served.ts";
 
+const fence = await lookForFence(findFence);
 const require = createRequire(import.meta.url);
 const program = (name: string) => require.resolve(`@modelcontextprotocol/server-${name}/dist/index.js`);
 const RESOURCE_PROMPT = { resourceType: "Text", resourceId: "1" };
@@ -30,7 +33,11 @@ afterEach(async () => {
 });
 
 /** What a user has approved lies in the test's own folder, not in the tester's. Asking has tests of its own. */
-const env = () => ({ XDG_STATE_HOME: join(folder.path, "state"), MCP_TOOL_APPROVAL: "false" });
+const env = () => ({
+  XDG_STATE_HOME: join(folder.path, "state"),
+  XDG_CACHE_HOME: join(folder.path, "cache"),
+  MCP_TOOL_APPROVAL: "false",
+});
 const data = () => join(folder.path, "data");
 const config = () => join(folder.path, "mcp-servers.json");
 const run = (...args: readonly string[]): Promise<Answer> =>
@@ -111,6 +118,42 @@ describe("ergon servers", { timeout: 120_000 }, () => {
     expect((await run("tools", "call", "files_read_text_file", "--args", args)).err).toContain("no tool");
     expect(processesOn(folder.path)).toEqual([]);
   });
+
+  it.each("fence" in fence ? ["bubblewrap"] : [])(
+    "fences what it adds with %s unless told otherwise, and says what it may do",
+    async () => {
+      const add = (id: string, ...flags: readonly string[]): Promise<Answer> =>
+        run("servers", "add", id, "--data", data(), ...flags, "--", process.execPath, HOSTILE, "probes");
+      const added = await add("fenced");
+      expect([added.code, added.err]).toEqual([0, expect.stringContaining('"fenced" is fenced: it reads its program')]);
+      expect(added.err).toContain("It may use the network.");
+      expect(added.err).toMatch(/warning: its "access" names folders that hold .*mcp-servers.json/);
+      const probe = async (server: string, path: string): Promise<string> =>
+        (await run("tools", "call", `${server}_read`, "--args", JSON.stringify({ path }), "--json")).out;
+      const keys = [join(data(), "token"), config(), join(folder.path, "state", "ergon", "key")];
+      folder.write({ "note.txt": "Hello.", "state/ergon/key": "secret" });
+      expect(await probe("fenced", join(folder.path, "note.txt"))).toContain("Hello.");
+      for (const key of keys) expect(await probe("fenced", key)).toMatch(/ENOENT|EACCES/);
+
+      const limited = await add("apart", "--no-network", "--write", folder.path);
+      expect(limited.err).toContain("It has no network.");
+      const open = await add("open", "--no-fence");
+      expect(open.err).toContain('"open" runs unfenced (--no-fence was given): it can read and change all your files');
+      expect(await probe("open", config())).toContain("servers");
+      const { out } = await run("servers");
+      expect(out).toMatch(/apart .* fenced/);
+      expect(out).toMatch(/open .* unfenced/);
+      expect((await run("doctor")).out).toContain("unfenced, with all of your rights: open");
+      expect(JSON.parse(readFileSync(config(), "utf8"))).toMatchObject({
+        servers: [
+          { id: "fenced", cwd: folder.path, access: { read: [folder.path], network: true } },
+          { id: "apart", access: { write: expect.arrayContaining([folder.path]) as string[], network: false } },
+          { id: "open" },
+        ],
+      });
+      expect((await add("odd", "--no-fence", "--no-network")).code).toBe(2);
+    },
+  );
 
   it("keeps a server that cannot be started, says why in a sentence, and fails", async () => {
     const { code, out, err } = await run("servers", "add", "lost", "--", "/nonexistent/program");

@@ -1,5 +1,5 @@
 import { statSync } from "node:fs";
-import { redactJson, type SandboxProfile, toErgonError } from "@ergon/core";
+import { fenceOf, redactJson, type SandboxProfile, toErgonError } from "@ergon/core";
 import { limitedAccessMissing, openServersFile } from "@ergon/node";
 import type { App } from "./app.ts";
 import { isNamed } from "./is-named.ts";
@@ -22,7 +22,12 @@ export type Diagnosis = {
   /** The ways to run foreign code; none when the service that was named does not answer. */
   readonly sandbox: readonly SandboxProfile[];
   /** Whether servers can be started with limited access, and what is missing where they cannot. */
-  readonly limitedAccess: { readonly available: boolean; readonly note: string };
+  readonly limitedAccess: {
+    readonly available: boolean;
+    readonly note: string;
+    /** Servers that run with all of the user's rights. */
+    readonly unfenced: readonly string[];
+  };
   readonly settings: App["settings"]["entries"];
   /** Everything that is wrong, as sentences. */
   readonly problems: readonly string[];
@@ -71,7 +76,7 @@ export async function diagnose(app: App, version: string): Promise<Diagnosis> {
     dataRoots: app.dataRoots,
     model: describeModel(app.model),
     sandbox: sandbox.profiles,
-    limitedAccess: await lookAtAccess(),
+    limitedAccess: await lookAtAccess(app),
     settings: app.settings.entries,
     problems,
   });
@@ -92,9 +97,15 @@ async function serversProblems({ settings }: App): Promise<readonly string[]> {
   }
 }
 
-async function lookAtAccess(): Promise<Diagnosis["limitedAccess"]> {
+async function lookAtAccess({ settings }: App): Promise<Diagnosis["limitedAccess"]> {
   const missing = await limitedAccessMissing();
-  return { available: missing === undefined, note: missing ?? 'servers with an "access" start behind bubblewrap' };
+  // What cannot be read is among the problems.
+  const { servers } = await openServersFile(settings.values.mcpConfig)
+    .read()
+    .catch(() => ({ servers: [] }));
+  const unfenced = servers.flatMap((server) => (fenceOf(server).fence === "none" && server.enabled ? [server.id] : []));
+  const note = missing ?? 'servers with an "access" start behind bubblewrap';
+  return { available: missing === undefined, note, unfenced };
 }
 
 function isFolder(path: string): boolean {

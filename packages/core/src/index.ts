@@ -430,7 +430,7 @@ export { type ClientManagerDeps, type HubChange, MAX_SERVERS, MCPClientManager }
 export { readToolId } from "./hub/server-reads.ts";
 export { START_CONCURRENCY } from "./hub/server-starts.ts";
 export type { HubInvocation } from "./hub/hub-tool.ts";
-export type { WantedServer } from "./hub/place.ts";
+export { fenceOf, type WantedServer } from "./hub/place.ts";
 export type {
   ConnectionReport,
   ConnectionState,

@@ -80,7 +80,7 @@ export { openKnownEras } from "./hub/known-eras.ts";
 export { openFileLoginStore } from "./hub/auth/file-login-store.ts";
 export { logIn } from "./hub/auth/log-in.ts";
 export { limitedAccessMissing, ownInAccess } from "./hub/fenced-command.ts";
-export { ownPaths } from "./own-paths.ts";
+export { ownPaths, serverHomes } from "./own-paths.ts";
 export type { LoginDesk } from "./hub/auth/server-login.ts";
 export { createMcpConnector } from "./hub/connector.ts";
 export { withAllowed, withoutAllowed, withoutServer, withServer, withServerField } from "./hub/config/edit-servers.ts";

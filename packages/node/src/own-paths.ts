@@ -1,3 +1,5 @@
+import { homedir } from "node:os";
+import { isAbsolute, join } from "node:path";
 import { stateFolder } from "./ownership/state-folder.ts";
 
 /**
@@ -9,4 +11,10 @@ export function ownPaths(
   environment: Readonly<Record<string, string | undefined>>,
 ): readonly string[] {
   return [data, mcpConfig, stateFolder(environment)];
+}
+
+/** Where fenced servers that download their programs keep them, each in a home of its own. */
+export function serverHomes(environment: Readonly<Record<string, string | undefined>>): string {
+  const named = environment["XDG_CACHE_HOME"];
+  return join(named !== undefined && isAbsolute(named) ? named : join(homedir(), ".cache"), "ergon", "servers");
 }

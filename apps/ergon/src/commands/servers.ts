@@ -1,4 +1,5 @@
 import { readFile } from "node:fs/promises";
+import { homedir } from "node:os";
 import { resolve } from "node:path";
 import {
   type HubServerStatus,
@@ -8,10 +9,11 @@ import {
   toErgonError,
   usageError,
 } from "@ergon/core";
-import { importServers, type ServersDesk, type ServersList } from "@ergon/node";
+import { importServers, limitedAccessMissing, type ServersDesk, type ServersList } from "@ergon/node";
 import type { App } from "../app.ts";
 import type { CommandContext } from "../command-context.ts";
 import { EXIT, type ExitCode } from "../exit-codes.ts";
+import { defaultAccess } from "../hub/default-access.ts";
 import { printOffers } from "../output/print-offers.ts";
 import { oneLine, printable } from "../output/printable.ts";
 import { startProgressLine } from "../output/progress-line.ts";
@@ -49,11 +51,20 @@ export type AddServer = {
   readonly timeoutMs?: string;
   readonly trusted?: boolean;
   readonly disabled?: boolean;
+  /** False when the person wants no fence. */
+  readonly fence?: boolean;
+  readonly read?: readonly string[];
+  readonly write?: readonly string[];
+  /** False when it may not use the network. */
+  readonly network?: boolean;
 };
 
 export async function addServer(context: CommandContext, options: AddServer): Promise<ExitCode> {
-  const config = configFrom(options);
-  return report(context.terminal, await atDesk(context, `starting ${options.id}`, (servers) => servers.add(config)));
+  const { config, unfenced } = await fencedByDefault(configFrom(options), options);
+  const status = await atDesk(context, `starting ${options.id}`, (servers) => servers.add(config));
+  const code = report(context.terminal, status);
+  if (!context.terminal.json && config.command !== undefined) context.terminal.note(aboutFence(config, unfenced));
+  return code;
 }
 
 export async function removeServer(context: CommandContext, id: string): Promise<ExitCode> {
@@ -74,6 +85,7 @@ export async function testServer(context: CommandContext, id: string): Promise<E
   else {
     const { server, readyMs = 0, tools, log } = test;
     printServers(terminal, [server]);
+    printNotes(terminal, server);
     if (test.ok) terminal.print(`ready after ${String(readyMs)} ms: ${tools.map(oneLine).join(", ")}`);
     else for (const line of log.slice(-SHOWN_LOG_LINES)) terminal.note(`  ${printable(line)}`);
   }
@@ -228,6 +240,43 @@ function configFrom(options: AddServer): MCPServerConfig {
   throw usageError("usage", `This is no server: ${issue?.path.join(".") ?? ""} ${issue?.message ?? ""}.`);
 }
 
+/** A server that is started here is fenced where that can be; why it is not, else. */
+async function fencedByDefault(
+  config: MCPServerConfig,
+  { fence = true, read = [], write = [], network = true, cwd = "." }: AddServer,
+): Promise<{ readonly config: MCPServerConfig; readonly unfenced?: string }> {
+  const { command, args = [] } = config;
+  const isLimited = read.length > 0 || write.length > 0 || !network;
+  if (command === undefined || !fence) {
+    if (isLimited) throw usageError("usage", "--read, --write and --no-network need a fence around a command.");
+    return { config, unfenced: "--no-fence was given" };
+  }
+  const missing = await limitedAccessMissing();
+  const fenced = defaultAccess({ command, args, cwd: resolve(cwd), home: homedir() });
+  if (missing !== undefined && isLimited) throw usageError("usage", `Its access cannot be limited here: ${missing}`);
+  if (missing !== undefined) return { config, unfenced: missing };
+  if (fenced === undefined) return { config, unfenced: `${command} starts it apart from everything else, or should` };
+  const { access, ...rest } = fenced;
+  const folders = (named: readonly string[], more: readonly string[] = []) => [
+    ...new Set([...more, ...named.map((one) => resolve(one))]),
+  ];
+  return {
+    config: {
+      ...config,
+      ...rest,
+      access: { read: folders(read, access?.read), write: folders(write, access?.write), network },
+    },
+  };
+}
+
+function aboutFence({ id, access }: MCPServerConfig, unfenced = ""): string {
+  if (access === undefined)
+    return `"${id}" runs unfenced (${unfenced}): it can read and change all your files, read Ergon's tokens and keys, approve its own calls and use your other servers. Run only what you trust so. docs/guides/servers.md says how to fence it.`;
+  const named = (folders: readonly string[] = []) => (folders.length === 0 ? "nothing else" : folders.join(", "));
+  const network = access.network === true ? "It may use the network." : "It has no network.";
+  return `"${id}" is fenced: it reads its program and ${named(access.read)}; it writes ${named(access.write).replace("nothing else", "nothing")}. ${network} It sees nothing of Ergon's own. Give it more with --read DIR and --write DIR, or all your rights with --no-fence.`;
+}
+
 function pairs(given: readonly string[], sign: string, form: string): Record<string, string> {
   return Object.fromEntries(
     given.map((pair) => {
@@ -241,7 +290,10 @@ function pairs(given: readonly string[], sign: string, form: string): Record<str
 /** It is kept whatever came of its start: what is wrong may be elsewhere, and a typed command is not lost. */
 function report(terminal: Terminal, status: HubServerStatus): ExitCode {
   if (terminal.json) terminal.printJson(status);
-  else printServers(terminal, [status]);
+  else {
+    printServers(terminal, [status]);
+    printNotes(terminal, status);
+  }
   if (!isMissing(status)) return EXIT.ok;
   if (!terminal.json) terminal.note(notThere(terminal, status));
   return EXIT.failed;
@@ -260,15 +312,20 @@ function notThere({ errorColors, command }: Terminal, { id, state, errors }: Hub
 
 function printServers(terminal: Terminal, items: readonly HubServerStatus[]): void {
   const { colors, columns } = terminal;
-  const rows = items.map(({ id, state, toolCount, version, errors, nextTryAt, needsApproval }) => {
+  const rows = items.map(({ id, state, toolCount, version, errors, nextTryAt, needsApproval, fence }) => {
     const trouble = state === "ready" || state === "disabled" ? "" : (errors.at(-1) ?? "");
     const again = nextTryAt === undefined ? "" : ` (next try ${nextTryAt})`;
     const shown = needsApproval === true ? "unapproved" : state;
-    return [id, shown, String(toolCount), version ?? "", oneLine(`${trouble}${again}`)];
+    const fenced = { none: "unfenced", limited: "fenced", remote: "" }[fence ?? "remote"];
+    return [id, shown, String(toolCount), version ?? "", fenced, oneLine(`${trouble}${again}`)];
   });
   const paint = (cell: string, column: number, isHeader: boolean) =>
     isHeader ? colors.dim(cell) : column === 0 ? colors.bold(cell) : cell;
-  terminal.print(table(rows, { columns, header: ["SERVER", "STATE", "TOOLS", "VERSION", ""], paint }));
+  terminal.print(table(rows, { columns, header: ["SERVER", "STATE", "TOOLS", "VERSION", "FENCE", ""], paint }));
+}
+
+function printNotes(terminal: Terminal, { notes = [] }: HubServerStatus): void {
+  for (const note of notes) terminal.note(`${terminal.errorColors.yellow("warning:")} ${oneLine(note)}`);
 }
 
 function inMs(ms: number | null): string {

@@ -29,6 +29,7 @@ import {
   openServersFile,
   ownPaths,
   readServers,
+  serverHomes,
   type ServersDesk,
   type ServersFile,
   type StorePlace,
@@ -91,7 +92,8 @@ export type LiveHub = {
 
 export async function openLiveHub(parts: LiveHubParts): Promise<LiveHub> {
   const { config, clock, logger, registry, costs, environment } = parts;
-  const file = openServersFile(config.path, { isFound: !config.isNamed });
+  const stateFolder = dirname(allowedServersPath(environment));
+  const file = openServersFile(config.path, { isFound: !config.isNamed, stateFolder });
   const allowed = openAllowedServers(allowedServersPath(environment));
   const hidden = new Map<string, <T>(value: T) => T>();
   const log = openInvocationLog({
@@ -105,12 +107,12 @@ export async function openLiveHub(parts: LiveHubParts): Promise<LiveHub> {
   const lent = parts.model === undefined ? {} : { model: parts.model };
   const own = ownPaths({ data: parts.dataFolder, mcpConfig: config.path }, environment);
   // A fenced server that may write around the state folder must not be the one to make it.
-  await mkdir(dirname(allowedServersPath(environment)), { recursive: true, mode: 0o700 }).catch((thrown: unknown) => {
+  await mkdir(stateFolder, { recursive: true, mode: 0o700 }).catch((thrown: unknown) => {
     logger.debug({ error: toErgonError(thrown, "internal").toJSON() }, "The user's state folder cannot be made.");
   });
   const connector = createMcpConnector({
     logger: told,
-    own,
+    fence: { own, homes: serverHomes(environment) },
     logins: openFileLoginStore(parts.dataFolder),
     ...(parts.isKept ? { eras: openKnownEras(join(parts.dataFolder, "eras.json")) } : {}),
     ...lent,
@@ -141,6 +143,7 @@ export async function openLiveHub(parts: LiveHubParts): Promise<LiveHub> {
       file,
       log,
       clock,
+      own,
       problems: () => problems,
       reload: async () => apply(await file.read()),
       wanted,

@@ -1,6 +1,7 @@
 import {
   canonicalJson,
   type Clock,
+  fenceOf,
   hubError,
   type HubServerStatus,
   type Json,
@@ -14,6 +15,7 @@ import {
 import {
   type FileProblem,
   type InvocationLog,
+  ownInAccess,
   readServers,
   type ServersDesk,
   type WatchedServersFile,
@@ -28,6 +30,8 @@ export type DeskParts = {
   readonly file: WatchedServersFile;
   readonly log: InvocationLog;
   readonly clock: Clock;
+  /** What no fenced server sees. */
+  readonly own: readonly string[];
   readonly problems: () => readonly FileProblem[];
   /** Brings the hub to what the file says. */
   readonly reload: () => Promise<void>;
@@ -50,7 +54,7 @@ export function createServersDesk(parts: DeskParts): ServersDesk {
   return {
     list: async () => {
       await parts.everything();
-      return { items: manager.getServerStatus(), file: file.path, problems: [...parts.problems()] };
+      return { items: manager.getServerStatus().map(noted), file: file.path, problems: [...parts.problems()] };
     },
     add: async (config) => {
       const parsed = MCPServerConfig.safeParse(config);
@@ -134,12 +138,20 @@ export function createServersDesk(parts: DeskParts): ServersDesk {
     });
   }
 
+  /** With what its entry means to give it and does not. */
+  function noted(status: HubServerStatus): HubServerStatus {
+    const hidden = ownInAccess(manager.serverConfig(status.id) ?? {}, parts.own);
+    if (hidden.length === 0) return status;
+    const note = `its "access" names folders that hold ${hidden.join(" and ")}. That is Ergon's own: "${status.id}" does not see it.`;
+    return { ...status, notes: [note] };
+  }
+
   /** The hub does what the file says, and this is what came of it. */
   async function follow(serverId: string): Promise<HubServerStatus> {
     await parts.reload();
     await within(ADD_PATIENCE_MS, manager.startServer(serverId));
     const status = manager.getServerStatus().find(({ id }) => id === serverId);
-    if (status !== undefined) return status;
+    if (status !== undefined) return noted(status);
     throw hubError("server_not_found", `There is no MCP server "${serverId}".`, { details: { serverId } });
   }
 
@@ -174,9 +186,10 @@ export function createServersDesk(parts: DeskParts): ServersDesk {
         state,
         ...(protocol === undefined ? {} : { protocol }),
         ...(version === undefined ? {} : { version }),
+        ...fenceOf(config),
       };
       const readyMs = connected ? { readyMs: Math.round(clock.monotonic() - startedMs) } : {};
-      return { ok: connected, server: status, tools: tools.map(({ name }) => name), log: [...log], ...readyMs };
+      return { ok: connected, server: noted(status), tools: tools.map(({ name }) => name), log: [...log], ...readyMs };
     } finally {
       await connection.stop();
     }

@@ -31,9 +31,10 @@ export function printDiagnosis(terminal: Terminal, diagnosis: Diagnosis): void {
     return [`  ${name}`, available ? languages.join(", ") : "not here", oneLine(note)];
   });
   terminal.print(profiles.length === 0 ? "  does not answer" : table(profiles, { columns }));
-  const { available, note } = diagnosis.limitedAccess;
+  const { available, note, unfenced } = diagnosis.limitedAccess;
   heading(terminal, "Limited access of servers");
   terminal.print(`  ${available ? "available" : "not here"}: ${oneLine(note)}`);
+  if (unfenced.length > 0) terminal.print(`  unfenced, with all of your rights: ${oneLine(unfenced.join(", "))}`);
 
   for (const [group, settings] of grouped(diagnosis.settings)) {
     heading(terminal, `Settings: ${group}`);

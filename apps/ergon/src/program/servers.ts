@@ -42,6 +42,10 @@ export function addServers(program: Command, run: Run): void {
     .option("--timeout-ms <n>", "how long it may take to start, and to answer")
     .option("--trusted", "believe what it says of its tools: which only read, which may be repeated")
     .option("--disabled", "keep it, and do not start it")
+    .option("--read <dir>", "a folder that it may read behind its fence; may be repeated", collect)
+    .option("--write <dir>", "a folder that it may read and write behind its fence; may be repeated", collect)
+    .option("--no-network", "keep it from the network")
+    .option("--no-fence", "start it with all of your rights, though it could be fenced (bubblewrap)")
     .action((id: string, words: readonly string[], options: AddServerFlags) =>
       command((commands, context) => commands.addServer(context, { id, words, ...options })),
     );

@@ -52,7 +52,12 @@ export function statusOf({ wanted, connection, registered, refusals }: Place): H
     ...(report?.protocol === undefined ? {} : { protocol: report.protocol }),
     ...(report?.version === undefined ? {} : { version: report.version }),
     ...(wanted.needsApproval === undefined ? {} : { needsApproval: true }),
+    ...fenceOf(wanted.config),
   };
+}
+
+export function fenceOf({ command, access }: MCPServerConfig): Pick<HubServerStatus, "fence"> {
+  return command === undefined ? {} : { fence: access === undefined ? "none" : "limited" };
 }
 
 /** Why a tool of a server is not there, when it is not the tool's fault. */

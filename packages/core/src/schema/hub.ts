@@ -67,6 +67,10 @@ export const HubServerStatus = ServerStatus.extend({
   version: z.string().optional(),
   /** It was found, not named: it starts once a person has approved it. */
   needsApproval: z.literal(true).optional(),
+  /** Whether a server that is started here runs behind a fence; absent for one that is reached by its address. */
+  fence: z.enum(["none", "limited"]).optional(),
+  /** What a person should know of its entry. */
+  notes: z.array(z.string()).optional(),
 });
 export type HubServerStatus = z.infer<typeof HubServerStatus>;
 

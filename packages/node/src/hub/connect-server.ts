@@ -14,7 +14,7 @@ import type * as sdkTypes from "@modelcontextprotocol/client";
 import { hubError, isErgonError, type ErgonError, type ServerOffer } from "@ergon/core";
 import { authorizedFetch } from "./auth/authorized-fetch.ts";
 import type { ServerLogin } from "./auth/server-login.ts";
-import { fencedCommand, type ServerAccess } from "./fenced-command.ts";
+import { fencedCommand, type FenceOptions, type ServerAccess } from "./fenced-command.ts";
 import type { Guard } from "./guard.ts";
 import { takeBareResults } from "./bare-results.ts";
 import type { ServerEra } from "./known-eras.ts";
@@ -29,7 +29,7 @@ import { endWhenReplaced } from "./end-when-replaced.ts";
 import { hadProgram, startServerProcess, type ServerCommand } from "./server-process.ts";
 
 export type ServerAddress =
-  | ({ readonly kind: "command"; readonly access?: ServerAccess; readonly own?: readonly string[] } & ServerCommand)
+  | ({ readonly kind: "command"; readonly access?: ServerAccess; readonly fence?: FenceOptions } & ServerCommand)
   | { readonly kind: "url"; readonly url: string; readonly headers: Readonly<Record<string, string>> };
 
 export type ConnectionOptions = {
@@ -107,9 +107,9 @@ async function attempt(sdk: Sdk, options: ConnectionOptions, era: ServerEra | un
   const { address, signal, timeoutMs } = options;
   signal.throwIfAborted();
   if (address.kind === "command") {
-    const { access, own = [] } = address;
+    const { access, fence = { own: [] } } = address;
     const command =
-      access === undefined ? { ...address, maskedFiles: [] } : await fencedCommand(address, access, { own });
+      access === undefined ? { ...address, maskedFiles: [] } : await fencedCommand(address, access, fence);
     const server = await startServerProcess(command, options.guard);
     endWhenReplaced(command.maskedFiles, server);
     server.stderr.setEncoding("utf8").on("data", (text: string) => options.log.add(text));

@@ -9,6 +9,7 @@ import {
 import { createServerLogin, type LoginDesk, type ServerLogin } from "./auth/server-login.ts";
 import { createCallSlots, HUB_SLOTS } from "./call-slots.ts";
 import type { ServerAddress } from "./connect-server.ts";
+import type { FenceOptions } from "./fenced-command.ts";
 import { createGuard } from "./guard.ts";
 import type { KnownEras } from "./known-eras.ts";
 import { hideInText, hideInValue } from "./hide-secrets.ts";
@@ -27,8 +28,8 @@ export type ConnectorDeps = {
   readonly logins?: LoginStore;
   /** Where a person is there to log in. */
   readonly desk?: LoginDesk;
-  /** Folders and files of Ergon that fenced servers never see. */
-  readonly own?: readonly string[];
+  /** What fenced servers never see, and where they live. */
+  readonly fence?: FenceOptions;
 };
 
 /** Connections by pipes and by HTTP, with one guard and one global limit for all of them. */
@@ -42,7 +43,7 @@ export function createMcpConnector(deps: ConnectorDeps): McpConnector {
       const era = deps.eras?.find(config);
       return createServerConnection({
         serverId: config.id,
-        address: addressOf(config, deps.own),
+        address: addressOf(config, deps.fence),
         guard,
         hubSlots,
         model: modelFor(config, deps.model),
@@ -80,11 +81,11 @@ function loginOf({ id, url, headers = {}, oauth }: MCPServerConfig, deps: Connec
   });
 }
 
-function addressOf(config: MCPServerConfig, own: readonly string[] = []): ServerAddress {
+function addressOf(config: MCPServerConfig, fence?: FenceOptions): ServerAddress {
   const { id, command, args = [], env = {}, cwd, access, url, headers = {} } = config;
   if (command !== undefined) {
     const limits = { ...(cwd === undefined ? {} : { cwd }), ...(access === undefined ? {} : { access }) };
-    return { kind: "command", command, args, env, own, ...limits };
+    return { kind: "command", command, args, env, ...limits, ...(fence === undefined ? {} : { fence }) };
   }
   if (url !== undefined) return { kind: "url", url, headers };
   const message = `The server "${id}" has neither a command nor a url.`;

@@ -7,10 +7,10 @@
  *    reads its own folder in DATA/servers.
  * 3  Where there is no fence it is refused: a server that was to be limited never runs without limits.
  */
-import { closeSync, existsSync, openSync, readSync, realpathSync, statSync } from "node:fs";
+import { closeSync, existsSync, mkdirSync, openSync, readSync, realpathSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { basename, delimiter, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
-import { hubError, type MCPServerConfig } from "@ergon/core";
+import { hubError, type MCPServerConfig, sha256Hex } from "@ergon/core";
 import { APART, findFence, isExecutable, systemFolders } from "../sandbox/fence.ts";
 import { type Found, lookForFence } from "../sandbox/profiles.ts";
 import type { ServerCommand } from "./server-process.ts";
@@ -26,20 +26,22 @@ export type FencedCommand = ServerCommand & {
 export type FenceOptions = {
   /** Folders and files that no server sees. */
   readonly own: readonly string[];
+  /** Where servers that may use the network keep a home of their own; without, every home is in memory. */
+  readonly homes?: string | undefined;
   readonly look?: () => Promise<Found>;
 };
 
 export async function fencedCommand(
   server: ServerCommand,
   access: ServerAccess,
-  { own, look = lookHere }: FenceOptions,
+  { own, homes, look = lookHere }: FenceOptions,
 ): Promise<FencedCommand> {
   const found = await look();
   if ("missing" in found) {
     const message = `Its "access" is limited, and limits cannot be kept here: ${found.missing} It was not started.`;
     throw hubError("server_down", message, { details: { command: server.command } });
   }
-  const { args, maskedFiles } = fenceArgs(server, access, own.flatMap(realOwn));
+  const { args, maskedFiles } = fenceArgs(server, access, { own: own.flatMap(realOwn), homes });
   return { ...server, command: found.fence.bwrap, args, maskedFiles };
 }
 
@@ -74,7 +76,7 @@ const NETWORK_FILES = ["/etc/resolv.conf", "/etc/hosts", "/etc/nsswitch.conf", "
 function fenceArgs(
   server: ServerCommand,
   { read = [], write = [], network = false }: ServerAccess,
-  own: readonly string[],
+  { own, homes }: Pick<FenceOptions, "own" | "homes">,
 ): { readonly args: string[]; readonly maskedFiles: readonly string[] } {
   const { command, args, env, cwd } = server;
   const place = (folder: string): Bind => {
@@ -102,8 +104,7 @@ function fenceArgs(
     "/dev",
     "--tmpfs",
     "/tmp",
-    // A home of its own, in memory: programs keep their caches there.
-    ...(home === undefined ? [] : ["--dir", home]),
+    ...(home === undefined ? [] : homeArgs(home, network ? homes : undefined, server)),
     ...shown.flatMap(({ from, at }) => ["--ro-bind", from, at]),
     ...changed.flatMap(({ from, at }) => ["--bind", from, at]),
     // After the folders: one of them may be the whole machine.
@@ -121,6 +122,18 @@ function fenceArgs(
   ];
   return { args: fencing, maskedFiles: masks.files.map(({ from }) => from) };
 }
+
+/**
+ * A home of its own, where programs keep their caches. One that may use the network keeps it, because it may download its program
+ * at each start. Another command has another home, so that no program runs what another one left.
+ */
+function homeArgs(home: string, homes: string | undefined, { command, args }: ServerCommand): readonly string[] {
+  if (homes === undefined) return ["--dir", home];
+  const kept = join(homes, sha256Hex(JSON.stringify([command, args])).slice(0, HOME_NAME_CHARS));
+  mkdirSync(kept, { recursive: true, mode: 0o700 });
+  return ["--bind", kept, home];
+}
+const HOME_NAME_CHARS = 32;
 
 function masksFor(
   binds: readonly Bind[],
@@ -162,6 +175,7 @@ function realOwn(path: string, _at: number, all: readonly string[]): readonly st
 function programBinds({ command, args, env, cwd }: ServerCommand, own: readonly string[]): readonly Bind[] {
   const path = env["PATH"] ?? process.env["PATH"] ?? "";
   const program = findProgram(command, path, cwd);
+  if (program === undefined) throw hubError("server_down", `its command "${command}" was not found`);
   const script = INTERPRETER.test(basename(command))
     ? args.map((arg) => resolve(cwd ?? ".", arg)).find((file) => statSync(file, { throwIfNoEntry: false })?.isFile())
     : undefined;

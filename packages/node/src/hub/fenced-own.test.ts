@@ -50,7 +50,7 @@ const HIDDEN = /ENOENT|EACCES|EROFS|EPERM|ENXIO/;
 const KEYS = [".ergon/server.json", "mcp-servers.json", "state/ergon/tokens.json"];
 
 async function opened(config: Partial<MCPServerConfig>): Promise<McpConnection> {
-  const connection = createMcpConnector({ logger: silentLogger, own: own() }).open({
+  const connection = createMcpConnector({ logger: silentLogger, fence: { own: own() } }).open({
     config: { id: "fenced", name: "fenced", command: process.execPath, enabled: true, ...config },
     secrets: [],
     onChange: () => undefined,

@@ -1,7 +1,8 @@
-import { unwatchFile, watchFile } from "node:fs";
+import { existsSync, unwatchFile, watchFile } from "node:fs";
 import { mkdir, open, readFile, realpath, rename, rm, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { hubError, toErgonError } from "@ergon/core";
+import { editInPlace, unfinishedEdit } from "./edit-in-place.ts";
 import { type FileOrigin, readServers, type ServersFile } from "./read-servers.ts";
 
 /**
@@ -24,7 +25,12 @@ export type WatchedServersFile = {
   readonly onChange: (listener: (file: ServersFile) => void) => () => void;
 };
 
-export function openServersFile(path: string, origin: FileOrigin = {}): WatchedServersFile {
+export type ServersFileOptions = FileOrigin & {
+  /** The user's own folder for what must survive a crash. With it a file that is there is changed in place. */
+  readonly stateFolder?: string;
+};
+
+export function openServersFile(path: string, { stateFolder, ...origin }: ServersFileOptions = {}): WatchedServersFile {
   let known: string | undefined;
   let turns: Promise<void> = Promise.resolve();
 
@@ -42,7 +48,23 @@ export function openServersFile(path: string, origin: FileOrigin = {}): WatchedS
 
   async function read(): Promise<ServersFile> {
     known = await readText();
-    return fileOf(known);
+    const file = fileOf(known);
+    if (file.isUnreadable !== true || stateFolder === undefined) return file;
+    const edit = await unfinishedEdit(path, stateFolder);
+    if (edit === undefined) return file;
+    await editInPlace(path, edit, stateFolder);
+    known = edit;
+    return fileOf(edit);
+  }
+
+  async function write(text: string): Promise<void> {
+    try {
+      if (stateFolder !== undefined && existsSync(path) && (await editInPlace(path, text, stateFolder))) return;
+    } catch (thrown) {
+      const message = `${path} cannot be written: ${toErgonError(thrown, "").message}`;
+      throw hubError("server_config_invalid", message, { cause: thrown });
+    }
+    await replaceFile(path, text);
   }
 
   function fileOf(text: string | undefined): ServersFile {
@@ -64,7 +86,7 @@ export function openServersFile(path: string, origin: FileOrigin = {}): WatchedS
       inTurn(async () => {
         const text = edit((await readText()) ?? "");
         known = text;
-        await replaceFile(path, text);
+        await write(text);
       }),
     onChange: (listener) => {
       let timer: NodeJS.Timeout | undefined;

@@ -31,5 +31,8 @@ export function runSubAgentWorker({ dataFolder, registryUrl, logger, channel, ow
   const client = createRegistryClient(registryUrl);
   const now = (): number => Date.now();
   const cache = openRegistryCache({ path: join(dataFolder, "registry.db"), client, now });
-  serveOrders(channel, createWork({ folder, client, cache, connector: createMcpConnector({ logger, own }), now }));
+  serveOrders(
+    channel,
+    createWork({ folder, client, cache, connector: createMcpConnector({ logger, fence: { own } }), now }),
+  );
 }
