@@ -47,6 +47,8 @@ type Sent = {
 
 export type QuestionsDeps = {
   readonly serverId: string;
+  /** Of a server that runs elsewhere, the name of its machine. */
+  readonly host?: string | undefined;
   readonly note: (text: string) => void;
   /** Somebody who is there now, and is asked what was not answered before. */
   readonly present?: Elicit | undefined;
@@ -67,7 +69,7 @@ export type Asking = {
 const MAX_SCHEMA_CHARS = 8 * 1024;
 const MAX_MESSAGE_CHARS = 4_000;
 
-export function createQuestions({ serverId, note, present }: QuestionsDeps): Questions {
+export function createQuestions({ serverId, host, note, present }: QuestionsDeps): Questions {
   const current = new AsyncLocalStorage<Asking>();
   const underWay = new Set<Asking>();
   const openCalls = createOpenCalls({ serverId, inputRequired });
@@ -156,7 +158,7 @@ export function createQuestions({ serverId, note, present }: QuestionsDeps): Que
     refuse: (what: string) => undefined,
   ): Question | undefined {
     try {
-      const url = checkWebAddress(address, serverId);
+      const url = checkWebAddress(address, serverId, host);
       // What follows the path is often made anew for each question.
       return { key: keyOf("url", url.origin, url.pathname), message, url: url.href };
     } catch (thrown) {

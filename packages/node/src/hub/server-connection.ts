@@ -68,7 +68,8 @@ export function createServerConnection(deps: ServerConnectionDeps): McpConnectio
   const { hubSlots, redact } = deps;
   const starting = (): Promise<void> | undefined => (state === "starting" ? tried.promise : undefined);
   const inTurn = createCallTurns({ serverId, redact, hubSlots, starting, connected, onLost: lose });
-  const questions = createQuestions({ serverId, note: log.add, present: deps.elicit });
+  const host = deps.address.kind === "url" ? new URL(deps.address.url).hostname : undefined;
+  const questions = createQuestions({ serverId, host, note: log.add, present: deps.elicit });
   const { model } = deps;
   const sampling =
     "refusal" in model ? undefined : createSampling({ serverId, model, redact: deps.redact, note: log.add });
