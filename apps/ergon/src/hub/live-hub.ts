@@ -1,5 +1,5 @@
 import { mkdir } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import {
   type AllowList,
   allowsForGood,
@@ -30,6 +30,7 @@ import {
   ownPaths,
   readServers,
   serverHomes,
+  stateFolder,
   type ServersDesk,
   type ServersFile,
   type StorePlace,
@@ -92,8 +93,8 @@ export type LiveHub = {
 
 export async function openLiveHub(parts: LiveHubParts): Promise<LiveHub> {
   const { config, clock, logger, registry, costs, environment } = parts;
-  const stateFolder = dirname(allowedServersPath(environment));
-  const file = openServersFile(config.path, { isFound: !config.isNamed, stateFolder });
+  const state = stateFolder(environment);
+  const file = openServersFile(config.path, { isFound: !config.isNamed, stateFolder: state });
   const allowed = openAllowedServers(allowedServersPath(environment));
   const hidden = new Map<string, <T>(value: T) => T>();
   const log = openInvocationLog({
@@ -107,7 +108,7 @@ export async function openLiveHub(parts: LiveHubParts): Promise<LiveHub> {
   const lent = parts.model === undefined ? {} : { model: parts.model };
   const own = ownPaths({ data: parts.dataFolder, mcpConfig: config.path }, environment);
   // A fenced server that may write around the state folder must not be the one to make it.
-  await mkdir(stateFolder, { recursive: true, mode: 0o700 }).catch((thrown: unknown) => {
+  await mkdir(state, { recursive: true, mode: 0o700 }).catch((thrown: unknown) => {
     logger.debug({ error: toErgonError(thrown, "internal").toJSON() }, "The user's state folder cannot be made.");
   });
   const connector = createMcpConnector({

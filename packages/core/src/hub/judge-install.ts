@@ -9,7 +9,7 @@ import { showHidden } from "./hidden-text.ts";
 import { lookAlike, WELL_KNOWN_PACKAGES } from "./look-alikes.ts";
 
 export type Objection = { readonly code: ObjectionCode; readonly message: string };
-export type ObjectionCode =
+type ObjectionCode =
   | "not_active"
   | "hidden_characters"
   | "no_npm_package"
