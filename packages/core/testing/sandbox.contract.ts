@@ -72,8 +72,10 @@ export function sandboxContract(name: string, open: () => Promise<OpenedSandbox>
       }
     });
 
-    it("refuses a value that JSON cannot hold", async () => {
-      const results = await each({ python: "{1, 2}", javascript: "return 5n" }, {});
+    it("refuses a value that JSON cannot hold, and one that could set a prototype", async () => {
+      const odd = await each({ python: "{1, 2}", javascript: "return 5n" }, {});
+      const named = `{"__proto__": {"admin": 1}}`;
+      const results = [...odd, ...(await each({ python: named, javascript: `return JSON.parse('${named}')` }, {}))];
       for (const result of results) {
         expect(result).toMatchObject({ status: "error" });
         expect(result).not.toHaveProperty("returnValue");

@@ -2,9 +2,11 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { Json, MAX_JSON_DEPTH, copyJson, jsonProblem, pointerTo } from "./json.ts";
 
+const usualJson = fc.jsonValue().filter((value) => !JSON.stringify(value).includes('"__proto__"'));
+
 describe("jsonProblem", () => {
   it("finds nothing wrong with JSON", () => {
-    fc.assert(fc.property(fc.jsonValue(), (value) => jsonProblem(value) === undefined));
+    fc.assert(fc.property(usualJson, (value) => jsonProblem(value) === undefined));
   });
 
   it("says what is wrong and where", () => {
@@ -39,6 +41,12 @@ describe("jsonProblem", () => {
     expect(jsonProblem(bomb)).toContain("more than");
   });
 
+  it("refuses a field named __proto__, however deep, and no other name", () => {
+    const problem = 'a field named "__proto__", at /rows/0/__proto__';
+    expect(jsonProblem(JSON.parse('{"rows":[{"__proto__":null}]}'))).toBe(problem);
+    expect(jsonProblem({ constructor: 1, prototype: 2, proto__: 3, list: ["__proto__"] })).toBeUndefined();
+  });
+
   it("reports a getter that throws instead of throwing itself", () => {
     const trap = {
       get value(): string {
@@ -52,7 +60,7 @@ describe("jsonProblem", () => {
 describe("Json", () => {
   it("keeps what it accepts as it is", () => {
     fc.assert(
-      fc.property(fc.jsonValue(), (value) => {
+      fc.property(usualJson, (value) => {
         expect(Json.parse(value)).toEqual(value);
       }),
     );

@@ -115,7 +115,8 @@ function inspectObject(container: object, at: Inspection): string | undefined {
     const value = (container as Record<string, unknown>)[key];
     if (value === undefined && at.undefinedIsAbsent) continue;
     at.path.push(key);
-    const problem = inspect(value, at);
+    // JSON allows the name; a program that copies it by assignment would set a prototype.
+    const problem = key === "__proto__" ? 'a field named "__proto__"' : inspect(value, at);
     if (problem !== undefined) return problem;
     at.path.pop();
   }

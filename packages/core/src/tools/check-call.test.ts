@@ -165,8 +165,12 @@ describe("check", () => {
   });
 
   it("lets no field pollute a prototype", () => {
-    const args = JSON.parse('{"__proto__": {"admin": true}, "constructor": 1}') as Record<string, unknown>;
-    const { resolvedArgs } = allowed(check(gate, { toolId: "anything", args }));
+    const named = JSON.parse('{"deep": [{"__proto__": {"admin": true}}]}') as Record<string, unknown>;
+    expect(denied(check(gate, { toolId: "anything", args: named }))).toMatchObject({
+      code: "args_invalid",
+      message: expect.stringContaining('a field named "__proto__", at /deep/0/__proto__') as string,
+    });
+    const { resolvedArgs } = allowed(check(gate, { toolId: "anything", args: { constructor: 1 } }));
     expect(resolvedArgs["admin"]).toBeUndefined();
     expect(Object.getPrototypeOf(resolvedArgs)).toBe(Object.prototype);
     expect(({} as Record<string, unknown>)["admin"]).toBeUndefined();
