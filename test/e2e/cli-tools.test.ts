@@ -62,7 +62,7 @@ describe("tools show", () => {
 
   it("does not let a description rewrite the screen", async () => {
     folder.write({
-      "evil/evil.tool.js": `exports.definition = { id: "evil", description: "fine\\u001b[2J\\u202e", parameters: {} };\nexports.implementation = () => "\\u001b]0;owned\\u0007";`,
+      "evil/evil.tool.js": `exports.definition = { id: "evil", description: "fine\\u001b[2J\\u202e\\u200bmore", parameters: {} };\nexports.implementation = () => "\\u001b]0;owned\\u0007";`,
     });
     const answers = await Promise.all([
       run("tools", "show", "evil", "--capabilities", "evil"),
@@ -71,7 +71,7 @@ describe("tools show", () => {
     ]);
     for (const { out, code } of answers) {
       expect(code).toBe(0);
-      for (const mark of ["\u001B", "\u202E", "\u0007"]) expect(out).not.toContain(mark);
+      for (const mark of ["\u001B", "\u202E", "\u0007", "\u200B"]) expect(out).not.toContain(mark);
       expect(out).toContain("\\u001b");
     }
   });

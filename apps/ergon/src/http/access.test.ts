@@ -1,5 +1,6 @@
 import { createEngineWorld, type EngineWorld } from "@ergon/core/testing";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { HttpParts } from "./http-parts.ts";
 import { FIRST_TOKEN, LOCAL_TOKEN, serve, type Served } from "./serve.fixture.ts";
 
 /**
@@ -137,6 +138,29 @@ describe("who may do what", () => {
     }
     expect(await state()).toEqual(before);
     expect((await ask(method, path, body, holders.own)).status).toBe(expected.own);
+  });
+
+  it("figures about servers and the model's failures are for the first token", async () => {
+    const totals = { addedAt: "", lastUsed: null, totalInvocations: 7, totalFailures: 0 };
+    const hub = { servers: [{ id: "payroll", name: "payroll", enabled: true, ...totals }], tools: [] };
+    const degraded = ["The model said: payroll of ann is due."];
+    const calm = { running: true, waiting: 0, working: 0, snoozed: 0, planner: "", wakeMs: { p50: 0, p99: 0, max: 0 } };
+    const conversations = { status: async () => ({ ...calm, degraded }) } as unknown as HttpParts["conversations"];
+    const other = await serve(world, { hubStats: async () => hub, conversations });
+    try {
+      expect((await other.ask("GET", "/stats")).body).toMatchObject({ hub, conversations: { degraded } });
+      for (const scope of ["agent", "person"] as const) {
+        const token = await other.tokenFor(`stats-${scope}`, scope);
+        const { body, text } = await other.ask("GET", "/stats", { token });
+        expect(body).toMatchObject({
+          hub: { servers: [], tools: [] },
+          conversations: { degraded: [expect.anything()] },
+        });
+        expect(text).not.toContain("payroll");
+      }
+    } finally {
+      await other.close();
+    }
   });
 
   it("covers every route that there is", async () => {

@@ -1,4 +1,6 @@
+import type { IncomingMessage } from "node:http";
 import { accessError } from "@ergon/core";
+import { httpError } from "./problem.ts";
 
 const LOOPBACK = ["localhost", "127.0.0.1", "[::1]"];
 
@@ -42,6 +44,22 @@ export function createHostCheck(allowedHosts: readonly string[]): HostCheck {
     known.clear();
   };
   return { check, addAddress };
+}
+
+/**
+ * Throws `bad_request` when a request names more than one host: in two headers, or in its target and its header. Only
+ * one of them is checked, and a proxy before us may have taken the other.
+ */
+export function checkOneHost({ rawHeaders, headers, url = "/" }: IncomingMessage): void {
+  let hosts = 0;
+  for (let at = 0; at < rawHeaders.length; at += 2) if (rawHeaders[at]?.toLowerCase() === "host") hosts += 1;
+  const isOther = !url.startsWith("/") && hostOf(url) !== headers.host?.toLowerCase();
+  if (hosts > 1 || isOther) throw httpError("bad_request", "The request names more than one host; name one.");
+}
+
+/** Of a target that is a whole address; undefined for any other. */
+function hostOf(target: string): string | undefined {
+  return /^https?:\/\/([^/?#]*)/i.exec(target)?.[1]?.toLowerCase();
 }
 
 const MAX_KNOWN_HOSTS = 1_000;

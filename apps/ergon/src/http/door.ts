@@ -3,7 +3,7 @@ import type { Socket } from "node:net";
 import { accessError, engineStopping } from "@ergon/core";
 import type { Principal } from "@ergon/node";
 import type { FastifyReply, FastifyRequest } from "fastify";
-import type { HostCheck } from "./allowed-hosts.ts";
+import { checkOneHost, type HostCheck } from "./allowed-hosts.ts";
 import { authenticate, authorize, ownerOf } from "./auth.ts";
 import type { HttpParts } from "./http-parts.ts";
 import { BODY_LIMITS, type BodyLimits, LOCAL_BODY_LIMITS } from "./json-body.ts";
@@ -55,6 +55,7 @@ export function createDoor({ hosts, tokens, clock, logger, limiter, metrics, dra
   const callers = new WeakMap<Socket, { readonly authorization: string | undefined; readonly principal: Principal }>();
 
   const admit = (request: FastifyRequest, access: Access): Guest => {
+    checkOneHost(request.raw);
     hosts.check(request.headers);
     if (access === "open") return { principal: NOBODY, owner: "", leave: undefined };
     const principal = identify(request);

@@ -14,7 +14,7 @@ const Stats = z.object({
   eventStreams: z.int(),
   tools: z.int(),
   plans: z.int(),
-  hub: HubStats.describe("calls of MCP servers' tools, and what was learned from them"),
+  hub: HubStats.describe("calls of MCP servers' tools, and what was learned from them; empty but for the first token"),
   conversations: MindStatus,
 });
 
@@ -60,7 +60,7 @@ export function healthRoutes(parts: Parts): readonly Route[] {
       summary: "What the server is busy with",
       access: "agent",
       answers: { 200: { description: "Figures", schema: Stats } },
-      handle: async () => ({
+      handle: async (_, { principal }) => ({
         status: 200,
         body: {
           version: parts.version,
@@ -70,8 +70,8 @@ export function healthRoutes(parts: Parts): readonly Route[] {
           eventStreams: parts.streams.count(),
           tools: parts.tools.list().length,
           plans: parts.plans.list().length,
-          hub: (await parts.hubStats()) ?? { servers: [], tools: [] },
-          conversations: await parts.conversations.status(),
+          hub: (principal.admin ? await parts.hubStats() : undefined) ?? { servers: [], tools: [] },
+          conversations: shownTo(principal.admin, await parts.conversations.status()),
         },
       }),
     }),
@@ -88,4 +88,13 @@ export function healthRoutes(parts: Parts): readonly Route[] {
       },
     }),
   ];
+}
+
+/** What a model or a server said of its failure may name what belongs to others. */
+function shownTo(isAdmin: boolean, status: MindStatus): MindStatus {
+  if (isAdmin || status.degraded.length === 0) return status;
+  return {
+    ...status,
+    degraded: ["Conversations do not go on as they should; GET /stats with the first token says why."],
+  };
 }

@@ -80,6 +80,24 @@ describe("the HTTP server refuses", () => {
     expectProblem(await served.ask("GET", "/nowhere"), 404, "route_not_found");
   });
 
+  it("400: more than one host, in two headers or in the target and the header", async () => {
+    const own = `127.0.0.1:${new URL(served.url).port}`;
+    const answer = (target: string, ...hosts: string[]) =>
+      raw(`GET ${target} HTTP/1.1\r\n${hosts.map((host) => `Host: ${host}\r\n`).join("")}Connection: close\r\n\r\n`);
+    for (const [target, ...hosts] of [
+      ["/healthz", own, own],
+      ["/healthz", own, "evil.example"],
+      ["/healthz", "evil.example", own],
+      ["http://evil.example/healthz", own],
+      [`http://user@${own}/healthz`, own],
+      ["//evil.example/healthz:80", own, own],
+    ] as const) {
+      expect(await answer(target, ...hosts)).toMatch(/^HTTP\/1.1 400 [^]*"code":"bad_request"/);
+    }
+    expect(await answer("/healthz", own)).toMatch(/^HTTP\/1.1 200 /);
+    expect(await answer(`http://${own}/healthz`, own)).toMatch(/^HTTP\/1.1 200 /);
+  });
+
   it("405 with what is possible, 415 for another type, 400 for what is no JSON", async () => {
     const wrong = await served.ask("DELETE", "/sessions");
     expectProblem(wrong, 405, "method_not_allowed");
