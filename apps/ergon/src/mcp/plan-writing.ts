@@ -8,7 +8,7 @@ import type { Reach } from "./reach.ts";
 import { define, parse } from "./sessions.ts";
 import type { McpSurface, McpTool } from "./surface.ts";
 
-export const PLAN_SCHEMA_URI = "ergon://schemas/plan";
+const PLAN_SCHEMA_URI = "ergon://schemas/plan";
 const DEFAULT_LISTED = 50;
 const MAX_LISTED = 100;
 
