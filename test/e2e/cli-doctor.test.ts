@@ -1,7 +1,10 @@
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { claimFolder, SETTINGS, stateFolder } from "@ergon/node";
 import { ergon, temporaryFolder } from "./ergon.ts";
+import { type ServedFolder, serveFolder } from "./served.ts";
 
 type Diagnosis = {
   readonly ok: boolean;
@@ -132,7 +135,7 @@ describe("doctor", () => {
 
   it("knows the data folder's schema and its owner, and leaves it alone", async () => {
     await ergon(["tools", "call", "demo::add", "--args", `{"a": 1, "b": 2}`], { cwd: folder.path });
-    expect((await examine()).diagnosis.data).toMatchObject({ state: "free", schemaVersion: 2 });
+    expect((await examine()).diagnosis.data).toMatchObject({ state: "free", schemaVersion: 3 });
     const place = { path: join(folder.path, ".ergon"), isNamed: false, stateFolder: stateFolder(process.env) };
     const claim = await claimFolder(place);
     if (claim.kind === "owner") await claim.setUrl("http://127.0.0.1:1");
@@ -142,9 +145,41 @@ describe("doctor", () => {
     expect(diagnosis.data).toMatchObject({ state: "owned", owner: { pid: process.pid, url: "http://127.0.0.1:1" } });
   });
 
+  it("says that a database is damaged, with and without an owner", { timeout: 60_000 }, async () => {
+    const data = join(folder.path, ".ergon");
+    const path = join(data, "state.db");
+    await ergon(["tools", "call", "demo::add", "--args", `{"a": 1, "b": 2}`], { cwd: folder.path });
+    expect((await examine()).code).toBe(0);
+    // The root page of the journal.
+    const db = new DatabaseSync(path);
+    const page = Number(db.prepare("SELECT rootpage FROM sqlite_schema WHERE name = 'journal'").get()?.["rootpage"]);
+    db.close();
+    const bytes = readFileSync(path);
+    bytes.fill(0xff, (page - 1) * 4_096, (page - 1) * 4_096 + 200);
+    writeFileSync(path, bytes);
+    const alone = await examine();
+    expect(alone.code).toBe(1);
+    expect(alone.diagnosis.problems).toEqual([expect.stringMatching(/state\.db is damaged.*Restore the data folder/)]);
+
+    const served = await serveFolder(data, { cwd: folder.path });
+    try {
+      const { items } = (await ask(served, "/sessions")).body as { items: [{ sessionId: string }] };
+      const history = await ask(served, `/sessions/${items[0].sessionId}`);
+      expect(history).toMatchObject({ status: 503, body: { code: "store_corrupt", retryable: false } });
+      expect(await ask(served, "/readyz")).toMatchObject({ status: 503, body: { code: "store_corrupt" } });
+      const { diagnosis, code } = await examine();
+      expect(code).toBe(1);
+      expect(diagnosis.problems.join("\n")).toMatch(/state\.db is damaged/);
+      expect(diagnosis.problems.join("\n")).toMatch(/is not ready: .*Restore the data folder/);
+    } finally {
+      await served.stop("SIGTERM");
+    }
+  });
+
   it("says when the data folder holds something else", async () => {
     folder.write({ ".ergon/state.db": "something else, long enough to be looked at".repeat(10) });
-    const { diagnosis, code } = await examine();
+    // Named: one that was only found and is not trusted is not looked into.
+    const { diagnosis, code } = await examine(["--data", ".ergon"]);
     expect(code).toBe(1);
     expect(diagnosis.problems).toEqual([`${join(folder.path, ".ergon/state.db")} is not a database.`]);
   });
@@ -153,4 +188,9 @@ describe("doctor", () => {
 async function examine(args: readonly string[] = [], env: Readonly<Record<string, string>> = {}) {
   const { out, code } = await ergon(["doctor", "--json", ...args], { cwd: folder.path, env });
   return { diagnosis: JSON.parse(out) as Diagnosis, code };
+}
+
+async function ask({ url, token }: ServedFolder, path: string): Promise<{ status: number; body: unknown }> {
+  const answer = await fetch(`${url}${path}`, { headers: { authorization: `Bearer ${token}` } });
+  return { status: answer.status, body: await answer.json() };
 }

@@ -37,7 +37,7 @@ describe("a day of conversations", { timeout: 1_200_000 }, () => {
     const clock = createSimulatedClock();
     const { below } = createRandom(20_261_116);
     const random = (): number => below(1_000_000) / 1_000_000;
-    const { mind, store, close } = await openMind(clock, createModel(clock, random));
+    const { mind, store, settle, close } = await openMind(clock, createModel(clock, random));
     const owners = ["ada", "bob", "eve"];
     const ids: { readonly owner: string; readonly id: string }[] = [];
     const heap: number[] = [];
@@ -53,7 +53,7 @@ describe("a day of conversations", { timeout: 1_200_000 }, () => {
 
     const arrivals = Array.from({ length: CONVERSATIONS }, () => random() * SPAN_MS).sort((a, b) => a - b);
     for (const [n, atMs] of arrivals.entries()) {
-      await runUntil(clock, startMs + atMs, look);
+      await runUntil({ clock, settle }, startMs + atMs, look);
       const owner = owners[n % owners.length] ?? "ada";
       const known = ids.filter((one) => one.owner === owner);
       const old = random() < 0.2 ? known[Math.floor(random() * known.length)] : undefined;
@@ -71,7 +71,7 @@ describe("a day of conversations", { timeout: 1_200_000 }, () => {
       if (n === Math.floor(CONVERSATIONS / 4) || n === CONVERSATIONS - 1) heap.push(usedHeap());
     }
     // Snoozes end within a day.
-    await runUntil(clock, startMs + SPAN_MS + DAY_MS + 3_600_000, look);
+    await runUntil({ clock, settle }, startMs + SPAN_MS + DAY_MS + 3_600_000, look);
 
     const states = new Map<string, number>();
     for (const { owner, id } of ids) {
@@ -123,7 +123,12 @@ function createModel(clock: SimulatedClock, random: () => number): ChatModel {
 async function openMind(
   clock: SimulatedClock,
   model: ChatModel,
-): Promise<{ readonly mind: Mind; readonly store: ConversationStore; readonly close: () => Promise<void> }> {
+): Promise<{
+  readonly mind: Mind;
+  readonly store: ConversationStore;
+  readonly settle: () => Promise<void>;
+  readonly close: () => Promise<void>;
+}> {
   const database = openOwnedDatabase({ path: join(home, "state.db"), logger: silentLogger });
   const state = openSqliteStateStore({ database, logger: silentLogger });
   const store = openSqliteConversationStore({ database });
@@ -149,6 +154,11 @@ async function openMind(
   return {
     mind,
     store,
+    // A message waits for the disk, which knows nothing of simulated time.
+    settle: async () => {
+      await new Promise(setImmediate);
+      await state.sync();
+    },
     close: async () => {
       await mind.stop();
       await engine.close();
@@ -160,11 +170,15 @@ async function openMind(
 }
 
 /** Time goes on only when nothing is left to do at its moment. */
-async function runUntil(clock: SimulatedClock, untilMs: number, look: () => Promise<void>): Promise<void> {
+async function runUntil(
+  { clock, settle }: { readonly clock: SimulatedClock; readonly settle: () => Promise<void> },
+  untilMs: number,
+  look: () => Promise<void>,
+): Promise<void> {
   let isOver = false;
   clock.after(untilMs - clock.now(), () => (isOver = true));
   for (;;) {
-    for (let turn = 0; turn < SETTLING_TURNS; turn += 1) await new Promise(setImmediate);
+    for (let turn = 0; turn < SETTLING_TURNS; turn += 1) await settle();
     if (isOver) return;
     await look();
     if (!clock.jump()) throw new Error("time stands still");

@@ -211,7 +211,12 @@ export function compose({ flags, home, version, stopping, note, fatal }: Compose
       const { createRegistryClient, openRegistryCache } = await import("@ergon/node");
       await prepareFolder(place);
       const client = createRegistryClient(values.mcpRegistry);
-      const cache = openRegistryCache({ path: join(values.data, "registry.db"), client, now: () => clock.now() });
+      const cache = openRegistryCache({
+        path: join(values.data, "registry.db"),
+        client,
+        now: () => clock.now(),
+        logger,
+      });
       try {
         return await cache.search(words, { limit, signal });
       } finally {

@@ -1,10 +1,12 @@
 import { statSync } from "node:fs";
+import { join } from "node:path";
 import { fenceOf, redactJson, type SandboxProfile, toErgonError } from "@ergon/core";
-import { limitedAccessMissing, openServersFile } from "@ergon/node";
+import { checkDatabase, limitedAccessMissing, openServersFile } from "@ergon/node";
 import type { App } from "./app.ts";
+import { DATABASE_NAME } from "./inspect-data.ts";
 import { isNamed } from "./is-named.ts";
 import { describeProblem } from "./output/note-problems.ts";
-import { ownerAnswers, ownerSilent } from "./watch-owner.ts";
+import { ownerAnswers, ownerRefusal, ownerSilent } from "./watch-owner.ts";
 import { plansIn } from "./plan-shelf.ts";
 
 export type Diagnosis = {
@@ -58,7 +60,7 @@ export async function diagnose(app: App, version: string): Promise<Diagnosis> {
     ...nodeProblems(process.versions.node),
     ...app.settings.problems.map(({ message }) => message),
     ...(app.model.kind === "broken" ? [app.model.problem] : []),
-    ...(data.problem === undefined ? [] : [data.problem]),
+    ...(data.problem === undefined ? checkDatabase(join(data.folder, DATABASE_NAME)) : [data.problem]),
     ...(await ownerProblems(data)),
     ...capabilities.flatMap((folder) => folder.problems.map(describeProblem)),
     ...(await serversProblems(app)),
@@ -82,9 +84,12 @@ export async function diagnose(app: App, version: string): Promise<Diagnosis> {
   });
 }
 
+/** What the process that owns the folder says of itself, if it says anything. */
 async function ownerProblems({ owner, folder: dataDir }: Diagnosis["data"]): Promise<readonly string[]> {
-  if (owner?.url === undefined || (await ownerAnswers(owner))) return [];
-  return [ownerSilent({ ...owner, dataDir })];
+  if (owner?.url === undefined) return [];
+  if (!(await ownerAnswers(owner))) return [ownerSilent({ ...owner, dataDir })];
+  const reason = await ownerRefusal(owner);
+  return reason === undefined ? [] : [`The process ${String(owner.pid)} that owns ${dataDir} is not ready: ${reason}`];
 }
 
 async function serversProblems({ settings }: App): Promise<readonly string[]> {

@@ -11,7 +11,6 @@ import {
   type ErgonError,
   type Logger,
   type LoopStore,
-  type StateStore,
 } from "@ergon/core";
 import {
   claimFolder,
@@ -37,12 +36,14 @@ import { DATABASE_NAME } from "./inspect-data.ts";
 
 const VECTORS_NAME = "vectors.db";
 
+type OpenedState = Omit<ReturnType<typeof openSqliteStateStore>, "verify" | "health">;
+
 export type DataOptions = {
   readonly values: SettingValues;
   readonly place: ClaimOptions;
   readonly logger: Logger;
   /** For `memory:`: kept until the process ends. */
-  readonly memoryState: () => StateStore;
+  readonly memoryState: () => OpenedState;
   /** Made for whoever owns the folder, and closed with it. */
   readonly supabase: () => Supabase;
 };
@@ -50,7 +51,7 @@ export type DataOptions = {
 export type OpenedData =
   | {
       readonly kind: "opened";
-      readonly state: StateStore;
+      readonly state: OpenedState;
       /** Where other stores keep what they have. */
       readonly place: StorePlace;
       /** What is wrong with the database now. */

@@ -190,6 +190,7 @@ export async function own(parts: WorkplaceParts, data: OwnedData, entrance: Entr
         allowedHosts: entrance.listen?.allowedHosts ?? [],
         activeRuns: engine.activeRuns,
         isReady: () => ready.now,
+        storeHealth: data.health,
       });
     };
     server = entrance.listen === undefined ? createLateServer(answering, { logger }) : await answering();

@@ -40,6 +40,18 @@ export async function ownerAnswers({ url }: Pick<OwnedFolder, "url">): Promise<b
   }
 }
 
+/** Why it takes no work, when it answers and says so. */
+export async function ownerRefusal({ url }: Pick<OwnedFolder, "url">): Promise<string | undefined> {
+  try {
+    const answer = await fetch(new URL("/readyz", url), { signal: AbortSignal.timeout(ANSWER_MS) });
+    const { detail } = (await answer.json()) as { readonly detail?: unknown };
+    return answer.ok ? undefined : String(detail);
+  } catch {
+    // One that does not answer is the caller's to tell.
+    return undefined;
+  }
+}
+
 export function ownerSilent({ pid, dataDir }: WatchedOwner): string {
   const who = pid === undefined ? "The process" : `The process ${String(pid)}`;
   const remedy =

@@ -46,6 +46,7 @@ export { createLocalSandbox, type LocalSandboxOptions } from "./sandbox/local-sa
 export { createRemoteSandbox, type SandboxTarget } from "./sandbox/remote-sandbox.ts";
 export { type SandboxServer, type SandboxServerOptions, serveSandbox } from "./sandbox/sandbox-server.ts";
 export { createSupervisedSandbox, type SupervisedOptions } from "./sandbox/supervised-sandbox.ts";
+export { checkDatabase } from "./sqlite/check-database.ts";
 export { openOwnedDatabase, type OwnedDatabase, type OwnedDatabaseOptions } from "./sqlite/owned-database.ts";
 export type { StorePlace } from "./sqlite/small-store.ts";
 export { openSqliteStateStore, type SqliteStateStore, type SqliteStoreOptions } from "./sqlite/state-store.ts";

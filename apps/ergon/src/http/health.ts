@@ -20,7 +20,7 @@ const Stats = z.object({
 
 type Parts = Pick<
   HttpParts,
-  "activeRuns" | "isReady" | "clock" | "version" | "tools" | "plans" | "hubStats" | "conversations"
+  "activeRuns" | "isReady" | "storeHealth" | "clock" | "version" | "tools" | "plans" | "hubStats" | "conversations"
 > & {
   readonly streams: EventStreams;
   readonly metrics: Metrics;
@@ -50,6 +50,8 @@ export function healthRoutes(parts: Parts): readonly Route[] {
       handle: () => {
         if (parts.isDraining()) throw planError("engine_stopping", "Ergon is shutting down.", { retryable: true });
         if (!parts.isReady()) throw planError("engine_stopping", "Ergon is still starting.", { retryable: true });
+        const problem = parts.storeHealth();
+        if (problem !== undefined) throw problem;
         return { status: 200, body: { status: "ok" } };
       },
     }),

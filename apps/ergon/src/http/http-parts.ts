@@ -6,6 +6,7 @@ import type {
   Conversations,
   DryRun,
   Engine,
+  ErgonError,
   EventQuery,
   HubStats,
   Ids,
@@ -52,6 +53,8 @@ export type HttpParts = {
   readonly activeRuns: () => number;
   /** False while sessions of an earlier process are still being taken up. */
   readonly isReady: () => boolean;
+  /** What is wrong with the store: damage, no room, a lost data folder. */
+  readonly storeHealth: () => ErgonError | undefined;
   readonly limits?: RequestLimits;
   readonly streamTimes?: StreamTimes;
   readonly requestTimes?: RequestTimes;

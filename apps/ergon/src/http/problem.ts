@@ -106,10 +106,12 @@ const STATUS: Readonly<Record<string, number>> = {
 
   engine_stopping: 503,
   store_unavailable: 503,
+  store_corrupt: 503,
+  store_newer: 503,
+  ownership_lost: 503,
   store_closed: 503,
   loop_state: 503,
   folder_owned: 503,
-  ownership_lost: 503,
   server_down: 503,
 
   tool_timeout: 504,

@@ -1,6 +1,6 @@
 import { request } from "node:http";
 import { connect } from "node:net";
-import { Problem } from "@ergon/core";
+import { type ErgonError, Problem, storeError } from "@ergon/core";
 import { createEngineWorld, type EngineWorld } from "@ergon/core/testing";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { HttpParts } from "./http-parts.ts";
@@ -230,6 +230,19 @@ describe("the HTTP server refuses", () => {
     expect(answer.headers.get("retry-after")).toBe("1");
     expect((await served.ask("GET", "/healthz", { token: null })).status).toBe(200);
   });
+
+  it.each(["store_corrupt", "store_unavailable", "ownership_lost"] as const)(
+    "503 with the reason while the store says %s, and 200 when it is well again",
+    async (code) => {
+      let problem: ErgonError | undefined = storeError(code, "The disk is full; nothing was written.");
+      await open({ storeHealth: () => problem });
+      const answer = await served.ask("GET", "/readyz", { token: null });
+      expectProblem(answer, 503, code);
+      expect(answer.body).toMatchObject({ detail: "The disk is full; nothing was written." });
+      problem = undefined;
+      expect((await served.ask("GET", "/readyz", { token: null })).status).toBe(200);
+    },
+  );
 
   it("what is no HTTP, too large a head, too slow a request", async () => {
     expect(await raw("nonsense\r\n\r\n")).toMatch(/^HTTP\/1.1 400 [^]*problem\+json[^]*This is not HTTP/);

@@ -253,6 +253,7 @@ function partsOf(
     allowedHosts: [],
     activeRuns: engine.activeRuns,
     isReady: () => true,
+    storeHealth: () => undefined,
   };
 }
 

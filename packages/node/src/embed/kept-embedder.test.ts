@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createHashEmbedder, createMemoryLogger, type Embedder, silentLogger } from "@ergon/core";
@@ -85,6 +85,20 @@ describe("an embedder around which vectors are kept", () => {
     const embedder = counted();
     await kept.around(embedder).embed(["two", "three", "one"], { keep: true });
     expect(embedder.asked).toEqual(["one"]);
+  });
+
+  it("moves a broken file aside, says so, and begins anew", async () => {
+    const path = join(folder, "broken.db");
+    writeFileSync(path, "not a database ".repeat(500));
+    const logger = createMemoryLogger();
+    const kept = openKeptVectors({ path, logger });
+    expect(logger.entries()).toMatchObject([{ level: "warn", fields: { path, aside: `${path}.damaged` } }]);
+    expect(readFileSync(`${path}.damaged`, "utf8")).toContain("not a database");
+    await kept.around(counted()).embed(["text"], { keep: true });
+    const embedder = counted();
+    await kept.around(embedder).embed(["text"], { keep: true });
+    expect(embedder.asked).toEqual([]);
+    await kept.close();
   });
 
   it("goes on without its database, and says so", async () => {

@@ -22,7 +22,7 @@ export function openKeptVectors(options: {
   readonly maxKept?: number;
 }): KeptVectors {
   const { path, logger, maxKept = MAX_KEPT_VECTORS } = options;
-  const db = openSmallDatabase({ path, schema: SCHEMA, what: "shelf of vectors" });
+  const db = openSmallDatabase({ path, schema: SCHEMA, what: "store of kept vectors", logger });
 
   /** A shelf that fails is worth a warning, not an answer. */
   async function attempt<T>(doing: string, act: () => T, otherwise: T): Promise<T> {

@@ -1,11 +1,13 @@
-import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
+import type { DatabaseSync, SQLInputValue } from "node:sqlite";
 import { type ErgonError, isErgonError, type Logger, storeError } from "@ergon/core";
+import { checkOwnDatabase } from "../ownership/own-file.ts";
 import { migrateFrom01 } from "./migrate-0.1/migrate.ts";
 import { inTransaction, MEMORY, openDatabase } from "./open-database.ts";
-import { createReader, type Reader } from "./reader.ts";
+import { createReader, type Preparer, type Reader } from "./reader.ts";
 import { STATE_SCHEMA } from "./schema.ts";
 import { createSharedSync } from "./shared-sync.ts";
 import { fromSqlite, isCorruption, isIoFailure } from "./sqlite-errors.ts";
+import { keepDamagedWal } from "./wal-damage.ts";
 import { openWalFile, type WalFile } from "./wal-file.ts";
 
 /*
@@ -19,23 +21,23 @@ import { openWalFile, type WalFile } from "./wal-file.ts";
  * F4  When `sync` has ended, everything written before it is on the disk. A WAL whose sync failed is not trusted again
  *     before a checkpoint has moved it into the database.
  */
-export type OwnedDatabase = Reader & {
-  readonly path: string;
-  readonly run: (sql: string, ...values: readonly SQLInputValue[]) => void;
-  readonly prepare: (sql: string) => StatementSync;
-  /** One transaction, acknowledged when it returns. `doing` is for messages. */
-  readonly write: <T>(doing: string, work: () => T) => T;
-  /** What a read throws becomes a store's error; damage is remembered. */
-  readonly read: <T>(doing: string, work: () => T | Promise<T>) => Promise<T>;
-  readonly sync: () => Promise<void>;
-  /** What is wrong with the store now; tries again to write after a failure. */
-  readonly health: () => ErgonError | undefined;
-  readonly stop: (error: ErgonError) => void;
-  /** Reads the whole file and names what is damaged. Slow: for `doctor`, not for opening. */
-  readonly verify: () => readonly string[];
-  readonly isOpen: () => boolean;
-  readonly close: () => Promise<void>;
-};
+export type OwnedDatabase = Reader &
+  Preparer & {
+    readonly path: string;
+    readonly run: (sql: string, ...values: readonly SQLInputValue[]) => void;
+    /** One transaction, acknowledged when it returns. `doing` is for messages. */
+    readonly write: <T>(doing: string, work: () => T) => T;
+    /** What a read throws becomes a store's error; damage is remembered. */
+    readonly read: <T>(doing: string, work: () => T | Promise<T>) => Promise<T>;
+    readonly sync: () => Promise<void>;
+    /** What is wrong with the store now; tries again to write after a failure. */
+    readonly health: () => ErgonError | undefined;
+    readonly stop: (error: ErgonError) => void;
+    /** Reads the whole file and names what is damaged. Slow: for `doctor`, not for opening. */
+    readonly verify: () => readonly string[];
+    readonly isOpen: () => boolean;
+    readonly close: () => Promise<void>;
+  };
 
 export type OwnedDatabaseOptions = {
   /** A file, or ":memory:". */
@@ -65,11 +67,18 @@ export function openOwnedDatabase(options: OwnedDatabaseOptions): OwnedDatabase 
   let fatal: ErgonError | undefined;
   let damage: ErgonError | undefined;
   let failing: { readonly error: ErgonError; readonly since: number } | undefined;
-  let isWalTrusted = true;
+  /** Why the WAL is not trusted. */
+  let syncFailure: unknown;
 
   function checkEpoch(): void {
     const found = selectEpoch.get()?.["epoch"];
-    if (found !== epoch) throw lost(path, `its epoch is ${String(found)}, this process had ${String(epoch)}`);
+    if (found !== epoch) lose(`its epoch is ${String(found)}, this process had ${String(epoch)}`);
+  }
+
+  /** The folder's owner knows better who has it now. */
+  function lose(how: string): never {
+    confirmOwner?.();
+    throw lost(path, how);
   }
 
   /** Frames in a WAL that belongs to another file would damage that one. */
@@ -77,7 +86,7 @@ export function openOwnedDatabase(options: OwnedDatabaseOptions): OwnedDatabase 
     if (wal === undefined || wal.isInPlace()) return;
     // Closing must not move what it holds over what others have written since.
     wal.discard();
-    throw lost(path, "its files were replaced");
+    lose("its files were replaced");
   }
 
   function confirm(): void {
@@ -110,12 +119,19 @@ export function openOwnedDatabase(options: OwnedDatabaseOptions): OwnedDatabase 
   function noted(thrown: unknown, doing: string): ErgonError {
     const error = fromSqlite(thrown, doing);
     if (error.code === "ownership_lost" || isCorruption(error)) stop(error);
-    else if (error.code === "store_corrupt") damage ??= error;
+    else if (error.code === "store_corrupt") noteDamage(error);
     else if (error.code === "store_unavailable") {
       failing = { error, since: failing?.since ?? performance.now() };
       if (isIoFailure(error) && performance.now() - failing.since > IO_GRACE_MS) stop(error);
     }
     return fatal ?? error;
+  }
+
+  /** What can still be read and written goes on; `/readyz` and the log say that something cannot. */
+  function noteDamage(error: ErgonError): void {
+    if (damage !== undefined) return;
+    damage = error;
+    logger?.error({ path, error: error.toJSON() }, "The database is damaged. Run `ergon doctor`.");
   }
 
   function stop(error: ErgonError): void {
@@ -126,17 +142,22 @@ export function openOwnedDatabase(options: OwnedDatabaseOptions): OwnedDatabase 
   }
 
   async function flush(): Promise<void> {
-    if (isWalTrusted && wal !== undefined) {
-      isWalTrusted = false;
+    if (wal === undefined) return;
+    if (syncFailure === undefined) {
       try {
-        await wal.sync();
-        isWalTrusted = true;
+        return await wal.sync();
       } catch (thrown) {
         logger?.warn({ path, error: thrown }, "The WAL did not sync; it is checkpointed instead.");
+        syncFailure = thrown;
       }
     }
-    if (!isWalTrusted) checkpoint();
-    isWalTrusted = true;
+    try {
+      checkpoint();
+    } catch {
+      // What was wrong first says more than that this did not help.
+      throw syncFailure;
+    }
+    syncFailure = undefined;
   }
 
   /** Moves the WAL into the database and syncs that; throws when it cannot. */
@@ -156,7 +177,7 @@ export function openOwnedDatabase(options: OwnedDatabaseOptions): OwnedDatabase 
         return await work();
       } catch (thrown) {
         const error = fromSqlite(thrown, doing);
-        if (error.code === "store_corrupt") damage ??= error;
+        if (error.code === "store_corrupt") noteDamage(error);
         throw error;
       }
     },
@@ -209,14 +230,19 @@ function openAsOwner(options: OwnedDatabaseOptions): {
   readonly wal: WalFile | undefined;
 } {
   const { path, logger, checkpointPages } = options;
-  if (path !== MEMORY) migrateFrom01(path, logger);
-  const db = openDatabase({ path, checkpointPages, schema: STATE_SCHEMA });
+  let db: DatabaseSync | undefined;
   try {
+    if (path !== MEMORY) {
+      checkOwnDatabase(path);
+      keepDamagedWal(path, logger);
+      migrateFrom01(path, logger);
+    }
+    db = openDatabase({ path, checkpointPages, schema: STATE_SCHEMA });
     const raise = db.prepare("UPDATE owner SET epoch = epoch + 1 RETURNING epoch");
     const epoch = inTransaction(db, () => Number(raise.get()?.["epoch"]));
     return { db, epoch, wal: path === MEMORY ? undefined : openWalFile(path) };
   } catch (thrown) {
-    db.close();
+    if (db?.isOpen === true) db.close();
     throw fromSqlite(thrown, `opening ${path}`);
   }
 }

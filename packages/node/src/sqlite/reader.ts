@@ -3,6 +3,9 @@ import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
 /** Different questions that may be kept prepared; the store asks far fewer. */
 export const MAX_PREPARED = 256;
 
+/** What prepares statements: the database, or a part that fences it. */
+export type Preparer = { readonly prepare: (sql: string) => StatementSync };
+
 export type Reader = {
   /**
    * All rows of a query, prepared at its first use. The caller knows the columns: the schema is strict. A bare `LIMIT ?`

@@ -256,4 +256,4 @@ export const STATE_SCHEMA: DatabaseSchema = {
   applicationId: APPLICATION_ID,
   migrations: [{ version: FIRST_PLAIN_VERSION, sql: TABLES }],
 };
-export const SCHEMA_VERSION = FIRST_PLAIN_VERSION;
+export const SCHEMA_VERSION = Math.max(...STATE_SCHEMA.migrations.map(({ version }) => version));

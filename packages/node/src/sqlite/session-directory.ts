@@ -1,4 +1,4 @@
-import type { OwnedDatabase } from "./owned-database.ts";
+import type { Preparer } from "./reader.ts";
 
 /** Sessions whose number and version, or absence, are remembered, so that a step need not look them up. */
 export const MAX_KNOWN_SESSIONS = 10_000;
@@ -20,7 +20,7 @@ export type SessionDirectory = {
 };
 
 /** True as long as this process is the only writer, which the epoch ensures. */
-export function createSessionDirectory({ prepare }: Pick<OwnedDatabase, "prepare">): SessionDirectory {
+export function createSessionDirectory({ prepare }: Preparer): SessionDirectory {
   const select = prepare("SELECT n, version, status FROM sessions WHERE id = ?");
   const known = new Map<string, KnownSession>();
   /** Not in the tables: a session that is made is looked for first. */

@@ -1,5 +1,6 @@
-import type { SQLInputValue } from "node:sqlite";
-import { storeError } from "@ergon/core";
+import { existsSync, renameSync } from "node:fs";
+import type { DatabaseSync, SQLInputValue } from "node:sqlite";
+import { isErgonError, type Logger, storeError } from "@ergon/core";
 import { type DatabaseSchema, inTransaction, openDatabase } from "./open-database.ts";
 import { createReader } from "./reader.ts";
 import { fromSqlite } from "./sqlite-errors.ts";
@@ -19,10 +20,12 @@ export type SmallDatabaseOptions = {
   readonly schema: DatabaseSchema;
   /** What it is, for messages. */
   readonly what: string;
+  readonly logger?: Logger | undefined;
 };
 
-export function openSmallDatabase({ path, schema, what }: SmallDatabaseOptions): SmallDatabase {
-  const db = openDatabase({ path, schema });
+export function openSmallDatabase(options: SmallDatabaseOptions): SmallDatabase {
+  const { what } = options;
+  const db = openOrRebuild(options);
   const { all } = createReader(db);
   return {
     all,
@@ -39,4 +42,19 @@ export function openSmallDatabase({ path, schema, what }: SmallDatabaseOptions):
       if (db.isOpen) db.close();
     },
   };
+}
+
+/** A broken copy is moved aside and begun anew: nothing is lost but time. */
+function openOrRebuild({ path, schema, what, logger }: SmallDatabaseOptions): DatabaseSync {
+  try {
+    return openDatabase({ path, schema });
+  } catch (thrown) {
+    if (!isErgonError(thrown) || thrown.code !== "store_corrupt") throw thrown;
+    const aside = `${path}.damaged`;
+    renameSync(path, aside);
+    for (const suffix of ["-wal", "-shm"])
+      if (existsSync(`${path}${suffix}`)) renameSync(`${path}${suffix}`, `${aside}${suffix}`);
+    logger?.warn({ path, aside, error: thrown.toJSON() }, `The ${what} was damaged; it is made again.`);
+    return openDatabase({ path, schema });
+  }
 }

@@ -21,7 +21,7 @@ export function fromSqlite(thrown: unknown, doing: string): ErgonError {
   });
 }
 
-const RESTORE = "Restore the data folder from a copy; `ergon doctor` says what is damaged.";
+export const RESTORE = "Restore the data folder from a copy.";
 
 /** Another connection uses the database. */
 export function isBusy(error: ErgonError): boolean {

@@ -1,13 +1,13 @@
 import type { StatementSync } from "node:sqlite";
 import { afterPrefix, type CommitRows } from "@ergon/core";
 import { AFTER_ALL_TEXT } from "./keys.ts";
-import type { OwnedDatabase } from "./owned-database.ts";
+import type { Preparer } from "./reader.ts";
 import type { KnownSession } from "./session-directory.ts";
 
 /** Everything that a commit may run, prepared once. */
 export type WriteStatements = Readonly<Record<keyof typeof SQL, StatementSync>>;
 
-export function createWriteStatements({ prepare }: Pick<OwnedDatabase, "prepare">): WriteStatements {
+export function createWriteStatements({ prepare }: Preparer): WriteStatements {
   const entries = Object.entries(SQL).map(([name, sql]) => [name, prepare(sql)] as const);
   return Object.fromEntries(entries) as WriteStatements;
 }

@@ -1,4 +1,4 @@
-import { type FoundServer, npmPackageOf, RegistryEntry } from "@ergon/core";
+import { type FoundServer, type Logger, npmPackageOf, RegistryEntry } from "@ergon/core";
 import type { DatabaseSchema } from "../../sqlite/open-database.ts";
 import { openSmallDatabase } from "../../sqlite/small-database.ts";
 import type { RegistryClient } from "./registry-client.ts";
@@ -25,11 +25,13 @@ export type RegistryCacheOptions = {
   readonly path: string;
   readonly client: RegistryClient;
   readonly now: () => number;
+  readonly logger?: Logger;
 };
 
 /** A copy of the registry on this machine: the registry's own search knows only parts of names, and is not always there. */
-export function openRegistryCache({ path, client, now }: RegistryCacheOptions): RegistryCache {
-  const { all, run, acting, close } = openSmallDatabase({ path, schema: SCHEMA, what: "copy of the registry" });
+export function openRegistryCache({ path, client, now, logger }: RegistryCacheOptions): RegistryCache {
+  const what = "copy of the registry";
+  const { all, run, acting, close } = openSmallDatabase({ path, schema: SCHEMA, what, logger });
   let updating: Promise<void> | undefined;
 
   const asOf = (): string | null => all<{ at: string }>("SELECT at FROM copied")[0]?.at ?? null;

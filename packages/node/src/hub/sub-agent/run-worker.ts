@@ -30,7 +30,7 @@ export function runSubAgentWorker({ dataFolder, registryUrl, logger, channel, ow
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const client = createRegistryClient(registryUrl);
   const now = (): number => Date.now();
-  const cache = openRegistryCache({ path: join(dataFolder, "registry.db"), client, now });
+  const cache = openRegistryCache({ path: join(dataFolder, "registry.db"), client, now, logger });
   serveOrders(
     channel,
     createWork({ folder, client, cache, connector: createMcpConnector({ logger, fence: { own } }), now }),

@@ -12,11 +12,9 @@ import {
 import { basename, dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { type Logger, storeError } from "@ergon/core";
-import { fromFileSystem } from "../../blobs/file-errors.ts";
 import { checkOwnDatabase, checkOwnFile } from "../../ownership/own-file.ts";
 import { identityOf, inTransaction } from "../open-database.ts";
 import { APPLICATION_ID, FIRST_PLAIN_VERSION, STATE_SCHEMA } from "../schema.ts";
-import { fromSqlite } from "../sqlite-errors.ts";
 import { importState } from "./import-state.ts";
 import { importStores, STORE_FILES } from "./import-stores.ts";
 import { logFilesOf } from "./old-log.ts";
@@ -30,16 +28,6 @@ import { logFilesOf } from "./old-log.ts";
  * M4  What cannot be taken over is refused, or stays in the copy, is counted and said.
  */
 export function migrateFrom01(path: string, logger: Logger | undefined): void {
-  try {
-    migrate(path, logger);
-  } catch (thrown) {
-    throw thrown instanceof Error && "syscall" in thrown
-      ? fromFileSystem(thrown, `migrating ${path}`)
-      : fromSqlite(thrown, `migrating ${path}`);
-  }
-}
-
-function migrate(path: string, logger: Logger | undefined): void {
   const version = versionOf(path);
   const old = oldFilesOf(path);
   if (version >= FIRST_PLAIN_VERSION) return void (old.length > 0 && removeCopied(path, old));

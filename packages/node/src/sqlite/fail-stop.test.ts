@@ -1,0 +1,127 @@
+import fs, { mkdtempSync, rmSync } from "node:fs";
+import { syncBuiltinESMExports } from "node:module";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { type Commit, createMemoryLogger, type ErgonError } from "@ergon/core";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { IO_GRACE_MS, openOwnedDatabase, type OwnedDatabase } from "./owned-database.ts";
+import { openSqliteStateStore, type SqliteStateStore } from "./state-store.ts";
+
+let folder: string;
+let path: string;
+let database: OwnedDatabase;
+let store: SqliteStateStore;
+let fatal: ErgonError[];
+const logger = createMemoryLogger();
+const { fdatasync } = fs;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "ergon-stop-"));
+  path = join(folder, "state.db");
+  fatal = [];
+  database = openOwnedDatabase({ path, logger, onFatal: (error) => fatal.push(error) });
+  store = openSqliteStateStore({ database, logger });
+});
+afterEach(async () => {
+  syncsWith(fdatasync);
+  vi.restoreAllMocks();
+  await store.close();
+  await database.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+describe("a store whose sync fails", () => {
+  it("moves the WAL into the database, and then trusts it again", async () => {
+    await store.commit(note("a"));
+    failSyncs("EIO");
+    await store.sync();
+    expect(fs.statSync(`${path}-wal`).size).toBe(0);
+    syncsWith(fdatasync);
+    await store.commit(note("b", { durable: true }));
+    expect(store.health()).toBeUndefined();
+    expect(logger.entries()).toContainEqual(
+      expect.objectContaining({ level: "warn", message: expect.stringContaining("did not sync") as string }),
+    );
+  });
+
+  it("acknowledges no durable commit while neither works, and does again when it can", async () => {
+    const reader = new DatabaseSync(path);
+    reader.exec("BEGIN; SELECT count(*) FROM sessions");
+    failSyncs("EIO");
+    await expect(store.commit(note("a", { durable: true }))).rejects.toMatchObject({ code: "store_unavailable" });
+    // The failed sync may seem to succeed now, but what it lost is not there.
+    syncsWith(fdatasync);
+    await expect(store.sync()).rejects.toMatchObject({ code: "store_unavailable" });
+    expect(store.health()).toMatchObject({ code: "store_unavailable" });
+    reader.close();
+    await store.sync();
+    expect(store.health()).toBeUndefined();
+    expect(fatal).toEqual([]);
+  });
+
+  it("stops for good when the disk has failed for too long", async () => {
+    const reader = new DatabaseSync(path);
+    reader.exec("BEGIN; SELECT count(*) FROM sessions");
+    failSyncs("EIO");
+    const started = performance.now();
+    await expect(database.sync()).rejects.toMatchObject({ code: "store_unavailable" });
+    expect(fatal).toEqual([]);
+    vi.spyOn(performance, "now").mockReturnValue(started + IO_GRACE_MS + 10_000);
+    await expect(database.sync()).rejects.toMatchObject({ code: "store_unavailable", details: { errno: "EIO" } });
+    expect(fatal).toHaveLength(1);
+    await expect(store.commit(note("a"))).rejects.toBe(fatal[0]);
+    reader.close();
+  });
+});
+
+describe("a store whose tables contradict it", () => {
+  it("stops when a commit that was checked is refused by a constraint", async () => {
+    // As after damage of an index: the number that the store is going to use is taken.
+    database.run("INSERT INTO events VALUES (1, NULL, 'bob', 'tools-changed', '', '{}')");
+    await expect(store.commit(note("a"))).rejects.toMatchObject({ code: "commit_invalid" });
+    expect(fatal).toMatchObject([{ code: "store_corrupt", retryable: false }]);
+    await expect(store.commit({ sessionId: "", owner: "ada", cursor: { name: "c", seq: 1 } })).rejects.toBe(fatal[0]);
+    await expect(store.sync()).rejects.toBe(fatal[0]);
+    expect(store.health()).toBe(fatal[0]);
+  });
+
+  it("goes on beside a row that does not read, and says that it is damaged", async () => {
+    await store.commit(note("a"));
+    database.run("UPDATE events SET data = '{'");
+    await expect(store.readEvents({ afterSeq: 0, limit: 1 })).rejects.toMatchObject({ code: "store_corrupt" });
+    await store.commit(note("b"));
+    expect(store.health()).toMatchObject({ code: "store_corrupt" });
+    expect(fatal).toEqual([]);
+  });
+});
+
+describe("a store that another connection blocks", () => {
+  it("refuses the whole batch once, and works on when it is free", async () => {
+    const other = new DatabaseSync(path);
+    other.exec("BEGIN IMMEDIATE");
+    const started = performance.now();
+    const both = await Promise.allSettled([store.commit(note("a")), store.commit(note("b"))]);
+    expect(both.map(({ status }) => status)).toEqual(["rejected", "rejected"]);
+    expect(performance.now() - started).toBeLessThan(5_000);
+    other.close();
+    expect(store.health()).toBeUndefined();
+    await store.commit(note("c"));
+    expect(await store.lastEventSeq()).toBe(1);
+  });
+});
+
+function note(text: string, more: Partial<Commit> = {}): Commit {
+  return { sessionId: "", owner: "ada", events: [{ type: "tools-changed", at: "", data: { text } }], ...more };
+}
+
+function failSyncs(code: string): void {
+  syncsWith(((_: number, told: (error: NodeJS.ErrnoException) => void) => {
+    const error = Object.assign(new Error(`${code}: i/o error, fdatasync`), { code, syscall: "fdatasync" });
+    setImmediate(() => told(error));
+  }) as typeof fdatasync);
+}
+
+function syncsWith(sync: typeof fdatasync): void {
+  fs.fdatasync = sync;
+  syncBuiltinESMExports();
+}

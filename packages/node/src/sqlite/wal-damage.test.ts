@@ -1,0 +1,74 @@
+import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createMemoryLogger } from "@ergon/core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { checkDatabase } from "./check-database.ts";
+import { openOwnedDatabase } from "./owned-database.ts";
+import { discardedIn } from "./wal-damage.ts";
+
+const COMMITS = 20;
+const HEADER_BYTES = 32;
+const FRAME_BYTES = 24 + 4_096;
+let root: string;
+let path: string;
+let made = 0;
+
+/** A database as a killed process leaves it: the WAL has an older use behind the newer one, which has 20 commits. */
+beforeAll(async () => {
+  root = mkdtempSync(join(tmpdir(), "ergon-wal-damage-"));
+  const live = join(root, "live.db");
+  const database = openOwnedDatabase({ path: live, checkpointPages: 0 });
+  const put = (n: number): void =>
+    database.write("a test", () => database.run("INSERT INTO cursors VALUES (?, 'ada', 1)", String(n)));
+  for (let n = 0; n < 100; n += 1) put(-1 - n);
+  database.all("PRAGMA wal_checkpoint(PASSIVE)");
+  for (let n = 0; n < COMMITS; n += 1) put(n);
+  path = join(root, "left.db");
+  for (const suffix of ["", "-wal"]) copyFileSync(`${live}${suffix}`, `${path}${suffix}`);
+  await database.close();
+});
+afterAll(() => rmSync(root, { recursive: true, force: true }));
+
+describe("the WAL that a process left", () => {
+  it("loses nothing when it is whole, whatever an earlier use left behind it", async () => {
+    const wal = readFileSync(`${path}-wal`);
+    expect(wal.length).toBeGreaterThan(HEADER_BYTES + 100 * FRAME_BYTES);
+    expect(discardedIn(wal)).toBe(0);
+    const { cursors, entries, problems } = await open(wal);
+    expect([cursors, entries, problems]).toEqual([COMMITS, [], []]);
+  });
+
+  it.each([
+    ["in its header", 20, 0],
+    ["in its first frame", HEADER_BYTES + 500, 0],
+    ["in a later one", HEADER_BYTES + FRAME_BYTES * 7 + 500, 7],
+  ])("is kept when a bit %s is another one, and what it cost is said", async (_, at, kept) => {
+    const wal = readFileSync(`${path}-wal`);
+    wal.writeUInt8(wal.readUInt8(at) ^ 1, at);
+    const { cursors, entries, copy, problems } = await open(wal);
+    expect(cursors).toBe(kept);
+    expect(entries).toMatchObject([{ level: "warn", fields: { transactions: COMMITS - kept } }]);
+    expect(readFileSync(copy).equals(wal)).toBe(true);
+    expect(problems).toEqual([expect.stringContaining(copy)]);
+  });
+
+  it("is torn without a word where nothing whole was written", async () => {
+    const wal = readFileSync(`${path}-wal`).subarray(0, HEADER_BYTES + FRAME_BYTES * 5 - 100);
+    const { cursors, entries } = await open(wal);
+    expect([cursors, entries]).toEqual([4, []]);
+  });
+});
+
+async function open(wal: Buffer) {
+  made += 1;
+  const copied = join(root, `${String(made)}.db`);
+  copyFileSync(path, copied);
+  writeFileSync(`${copied}-wal`, wal);
+  const logger = createMemoryLogger();
+  const database = openOwnedDatabase({ path: copied, logger });
+  const [row] = database.all<{ n: number }>("SELECT count(*) AS n FROM cursors WHERE CAST(name AS INTEGER) >= 0");
+  await database.close();
+  const problems = checkDatabase(copied);
+  return { cursors: row?.n, entries: logger.entries(), copy: `${copied}-wal.damaged`, problems };
+}

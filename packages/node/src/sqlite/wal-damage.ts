@@ -1,0 +1,88 @@
+import { copyFileSync, existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { type Logger, storeError } from "@ergon/core";
+
+/*
+ * SQLite takes a WAL up to its first frame that is not whole, and says nothing of what lies behind. A loss of power leaves
+ * such a WAL, and nothing in it was acknowledged then; a broken disk or a copy of a running folder may leave one, too.
+ * So a copy is kept, and it is said how much was discarded.
+ *
+ * The format: https://www.sqlite.org/fileformat2.html#the_write_ahead_log
+ */
+const HEADER_BYTES = 32;
+const FRAME_HEAD_BYTES = 24;
+const SALT_BYTES = 8;
+const MAX_COPIES = 100;
+
+/** Call it before SQLite opens the database. */
+export function keepDamagedWal(path: string, logger: Logger | undefined): void {
+  const file = `${path}-wal`;
+  if ((statSync(file, { throwIfNoEntry: false })?.size ?? 0) === 0) return;
+  const transactions = discardedIn(readFileSync(file));
+  if (transactions === 0) return;
+  const copy = freeName(`${file}.damaged`);
+  copyFileSync(file, copy);
+  logger?.warn(
+    { path, transactions, copy },
+    "The WAL is damaged: transactions in it were discarded. A copy was saved.",
+  );
+}
+
+/** The copies that were kept. */
+export function damagedWals(path: string): readonly string[] {
+  const name = `${basename(path)}-wal.damaged`;
+  return readdirSync(dirname(path))
+    .filter((file) => file.startsWith(name))
+    .map((file) => join(dirname(path), file));
+}
+
+/** How many transactions end in a frame that SQLite will not take, although it belongs to this use of the file. */
+export function discardedIn(wal: Buffer): number {
+  if (wal.length < HEADER_BYTES + FRAME_HEAD_BYTES) return 0;
+  const pageBytes = wal.readUInt32BE(8);
+  const frameBytes = FRAME_HEAD_BYTES + (isPageSize(pageBytes) ? pageBytes : 4_096);
+  const sum = createChecksum((wal.readUInt32BE(0) & 1) === 1);
+  sum.add(wal, 0, 24);
+  let isWhole = sum.is(wal, 24);
+  const salts = isWhole ? wal.subarray(16, 16 + SALT_BYTES) : wal.subarray(HEADER_BYTES + 8, HEADER_BYTES + 16);
+  let discarded = 0;
+  for (let at = HEADER_BYTES; at + frameBytes <= wal.length; at += frameBytes) {
+    // Frames of an earlier use of the file have other salts.
+    const isOurs = wal.subarray(at + 8, at + 8 + SALT_BYTES).equals(salts);
+    if (isWhole) {
+      sum.add(wal, at, 8);
+      sum.add(wal, at + FRAME_HEAD_BYTES, frameBytes - FRAME_HEAD_BYTES);
+      isWhole = isOurs && sum.is(wal, at + 16);
+    }
+    if (!isWhole && isOurs && wal.readUInt32BE(at + 4) !== 0) discarded += 1;
+  }
+  return discarded;
+}
+
+function isPageSize(bytes: number): boolean {
+  return bytes >= 512 && bytes <= 65_536 && (bytes & (bytes - 1)) === 0;
+}
+
+/** SQLite's running checksum over 32-bit words. */
+function createChecksum(isBigEndian: boolean) {
+  let a = 0;
+  let b = 0;
+  return {
+    add: (bytes: Buffer, from: number, length: number): void => {
+      const view = new DataView(bytes.buffer, bytes.byteOffset + from, length);
+      for (let at = 0; at < length; at += 8) {
+        a = (a + view.getUint32(at, !isBigEndian) + b) >>> 0;
+        b = (b + view.getUint32(at + 4, !isBigEndian) + a) >>> 0;
+      }
+    },
+    is: (bytes: Buffer, at: number): boolean => bytes.readUInt32BE(at) === a && bytes.readUInt32BE(at + 4) === b,
+  };
+}
+
+function freeName(path: string): string {
+  for (let n = 1; n <= MAX_COPIES; n += 1) {
+    const name = n === 1 ? path : `${path}-${String(n)}`;
+    if (!existsSync(name)) return name;
+  }
+  throw storeError("store_unavailable", `${path} and ${String(MAX_COPIES - 1)} more copies exist. Move them away.`);
+}
