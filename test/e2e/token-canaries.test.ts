@@ -1,6 +1,6 @@
-import { globSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { SECRET_SAMPLES } from "@ergon/core/testing";
 import { beforeAll, describe, expect, it } from "vitest";
 import { ergon, temporaryFolder } from "./ergon.ts";
@@ -57,17 +57,22 @@ describe("tokens in arguments, results and errors", { timeout: 120_000 }, () => 
     }
   }, 120_000);
 
-  it.each(["log", "events", "trace of the session", "approvals --json", "approvals show", "approvals.db", "hub.db"])(
-    "are hidden by their look in: %s",
-    (place) => {
-      const shown = places[place] ?? "";
-      expect(shown.includes("[redacted]"), shown.slice(0, 2_000)).toBe(true);
-      expect(SECRET_SAMPLES.filter(({ secret }) => shown.includes(secret))).toEqual([]);
-    },
-  );
+  it.each([
+    "log",
+    "events",
+    "trace of the session",
+    "approvals --json",
+    "approvals show",
+    "approvals, stored",
+    "tool calls, stored",
+  ])("are hidden by their look in: %s", (place) => {
+    const shown = places[place] ?? "";
+    expect(shown.includes("[redacted]"), shown.slice(0, 2_000)).toBe(true);
+    expect(SECRET_SAMPLES.filter(({ secret }) => shown.includes(secret))).toEqual([]);
+  });
 
   it("are in the journal, which repeats calls with what they were given", () => {
-    expect(places["state.db"]?.includes(SECRET_SAMPLES[0]?.secret ?? "?")).toBe(true);
+    expect(places["journal, stored"]?.includes(SECRET_SAMPLES[0]?.secret ?? "?")).toBe(true);
   });
 });
 
@@ -113,9 +118,17 @@ async function everythingShown({ path, write }: ReturnType<typeof temporaryFolde
 
   async function afterwards(): Promise<Record<string, string>> {
     await server.stop("SIGTERM");
-    const read = (name: string) => globSync(`${name}*`, { cwd: data }).map((file) => readFileSync(join(data, file)));
-    const files = ["approvals.db", "hub.db", "state.db"].map((name) => [name, Buffer.concat(read(name)).toString()]);
-    return { ...(Object.fromEntries(files) as Record<string, string>), log: server.log() };
+    const database = new DatabaseSync(join(data, "state.db"), { readOnly: true });
+    const rows = (table: string): string => {
+      const found = database.prepare(`SELECT * FROM ${table}`).all();
+      return found.map((row) => Object.values(row).join("\n")).join("\n");
+    };
+    try {
+      const kept = { "approvals, stored": rows("approvals"), "tool calls, stored": rows("mcp_tool_invocations") };
+      return { ...kept, "journal, stored": rows("journal"), log: server.log() };
+    } finally {
+      database.close();
+    }
   }
 }
 
