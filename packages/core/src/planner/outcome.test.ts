@@ -185,7 +185,7 @@ describe("in a program that can ask no person", () => {
     });
   });
 
-  it("it runs where the program's own policy allows it", async () => {
+  it("a tool that may destroy something runs where the program's own policy allows it", async () => {
     const response = await new McpLoopRunner({ registry, planner, policy: allowAll }).run(say("Wipe it"));
     expect(response).toMatchObject({ success: true, data: { intermediateResults: [{ output: "Wiped." }] } });
   });

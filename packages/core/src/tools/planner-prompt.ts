@@ -24,7 +24,7 @@ export function plannerPrompt(tools: readonly Tool[], maxChars: number = Number.
 
 function entryOf(tool: Tool, pathway: Pathway | undefined, detail: SignatureDetail): string {
   const { after, before } = pathway ?? { after: [], before: [] };
-  const { requiredContext = [] } = tool;
+  const { requiredContext } = tool;
   return [
     `- ${tool.id}: ${shortened(tool.description, detail === "bare" ? SHORT_DESCRIPTION : MAX_PROMPT_DESCRIPTION)}`,
     `  args: ${argsOf(tool, detail)}`,

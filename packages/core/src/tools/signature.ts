@@ -85,7 +85,7 @@ function resolved(given: unknown, { root, depth }: Around): Node | undefined {
   let schema = given;
   for (let hops = 0; hops < MAX_DEPTH && isSchemaObject(schema); hops += 1) {
     const { $ref } = schema as Node;
-    if (typeof $ref !== "string") return depth > MAX_DEPTH * 2 ? undefined : (schema as Node);
+    if (typeof $ref !== "string") return depth > MAX_DEPTH * 2 ? undefined : schema;
     const [, home = "", name = ""] = /^#\/(\$defs|definitions)\/(.+)$/.exec($ref) ?? [];
     const definitions = root[home];
     schema = isSchemaObject(definitions) ? (definitions as Node)[name] : undefined;

@@ -169,7 +169,7 @@ describe("the model's plan", () => {
         planner: "offline",
         warnings: [{ code: expect.stringMatching(/^model_/) as string }],
       });
-      const [call] = response.data?.trace?.["modelCalls"] as object[];
+      const [call] = (response.data?.trace?.["modelCalls"] ?? []) as object[];
       expect(call).toMatchObject({ purpose: "plan", error: expect.any(String) as string });
     },
   );
@@ -356,7 +356,7 @@ describe("the planner's prompt", () => {
         }),
       );
     const { response } = await ask({ context: { profile: "Käthe" } });
-    const [call] = response.data?.trace?.["modelCalls"] as { readonly prompt: string }[];
+    const [call] = (response.data?.trace?.["modelCalls"] ?? []) as { readonly prompt: string }[];
     expect(call?.prompt).toContain("<message>\nUse A");
     expect(call?.prompt).toContain("Käthe");
   });
