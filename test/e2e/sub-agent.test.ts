@@ -110,7 +110,7 @@ const promptOf = ({ body }: ScriptedRequest): string => body.messages?.at(-1)?.c
 /** In a chat on a terminal, until it shows what comes of the yes. */
 async function sayYesInChat(conversationId: string, answer: string): Promise<void> {
   const command = [process.execPath, DOORS.built, "chat", "--conversation", conversationId, "--data", data()];
-  const { cwd, env = {} } = options();
+  const { cwd, env } = options();
   const child = spawn("script", ["-qec", command.join(" "), "/dev/null"], {
     cwd,
     env: { ...plainEnvironment(), ...env },

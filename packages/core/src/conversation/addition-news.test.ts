@@ -10,7 +10,7 @@ const message = (type: SubAgentMessage["type"], state: string, more: object = {}
   type,
   requestId: id,
   owner: "ada",
-  data: { requestId: id, state, progress: 0, message: "It said.", energyConsumed: 0, ...more } as never,
+  data: { requestId: id, state, progress: 0, message: "It said.", energyConsumed: 0, ...more },
 });
 
 it("A request names the conversation that made it, and only a conversation.", () => {

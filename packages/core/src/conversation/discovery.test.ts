@@ -55,7 +55,7 @@ describe("discovery", () => {
     expect(off.agent.sent).toEqual([]);
     await world.close();
     const on = await withAgent();
-    await world.settled(await world.say("please call probe::echo"));
+    await world.settled(await world.say("use probe::echo"));
     expect(on.agent.sent).toEqual([]);
   });
 

@@ -31,7 +31,7 @@ async function withReviews(onReview: (prompt: string) => string, more: Partial<M
 
 const nothing = (): string => call("none");
 const idsIn = (prompt: string): readonly string[] =>
-  [...prompt.matchAll(/"conversationId": "(conv_\w+)"/g)].map(([, id = ""]) => id);
+  [...prompt.matchAll(/"conversationId":\s*"(conv_\w+)"/g)].map(([, id = ""]) => id);
 
 describe("what the loop does with its leisure", () => {
   it("looks at what it answered, takes up what deserves it, and does so once", async () => {

@@ -37,7 +37,7 @@ describe("the sensitive loop", () => {
       { kind: "result", success: true, text: "42" },
       { kind: "response", content: "It is 42.", by: "scripted/model" },
     ]);
-    expect(model.requests[2]?.messages[1]?.content).toContain('"output": "42"');
+    expect(model.requests[2]?.messages[1]?.content).toContain('"output":"42"');
     const { conversation } = await mind.conversations.read({ owner: ADA, id });
     const { level } = await mind.conversations.energy();
     expect(100 - level).toBeCloseTo(conversation.energySpent, 6);
@@ -46,7 +46,7 @@ describe("the sensitive loop", () => {
   it("answers without a model through the offline planner, and says so once", async () => {
     const made = await createMindWorld();
     worlds.push(made);
-    const id = await made.say("please call probe::echo");
+    const id = await made.say("use probe::echo");
     expect(await made.settled(id)).toMatchObject({ state: "answered" });
     const [first = ""] = await made.answers(id);
     expect(first).toContain("No model is configured");
@@ -148,9 +148,9 @@ describe("the sensitive loop", () => {
   it("acts without a model on each message that was sent while a tool ran, in their order", async () => {
     const made = await createMindWorld();
     worlds.push(made);
-    const id = await made.say("please call probe::hold");
+    const id = await made.say("use probe::hold");
     await until(async () => expect(await made.story(id)).toMatchObject([{}, { kind: "call", tool: "probe::hold" }]));
-    const later = ["please call probe::echo", "please call probe::large", "colour the bicycle purple"];
+    const later = ["use probe::echo", "use probe::large", "colour the bicycle purple"];
     for (const content of later) await made.say(content, { conversationId: id });
     made.world.release();
     await until(async () => expect(await made.answers(id)).toHaveLength(4));
@@ -163,7 +163,7 @@ describe("the sensitive loop", () => {
   it("refuses a message for a conversation in which too many wait already", async () => {
     const made = await createMindWorld();
     worlds.push(made);
-    const id = await made.say("please call probe::hold");
+    const id = await made.say("use probe::hold");
     await until(async () => expect(await made.story(id)).toHaveLength(2));
     for (let n = 1; n < MAX_WAITING_MESSAGES; n += 1) await made.say("no tool", { conversationId: id });
     const { conversation } = await made.mind.conversations.read({ owner: ADA, id });
