@@ -14,7 +14,7 @@ let database: OwnedDatabase;
 let store: SqliteStateStore;
 let fatal: ErgonError[];
 const logger = createMemoryLogger();
-const { fdatasync } = fs;
+const { fdatasync, fdatasyncSync } = fs;
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), "ergon-stop-"));
   path = join(folder, "state.db");
@@ -23,8 +23,8 @@ beforeEach(() => {
   store = openSqliteStateStore({ database, logger });
 });
 afterEach(async () => {
-  syncsWith(fdatasync);
   vi.restoreAllMocks();
+  syncsWell();
   await store.close();
   await database.close();
   rmSync(folder, { recursive: true, force: true });
@@ -36,7 +36,7 @@ describe("a store whose sync fails", () => {
     failSyncs("EIO");
     await store.sync();
     expect(fs.statSync(`${path}-wal`).size).toBe(0);
-    syncsWith(fdatasync);
+    syncsWell();
     await store.commit(note("b", { durable: true }));
     expect(store.health()).toBeUndefined();
     expect(logger.entries()).toContainEqual(
@@ -50,7 +50,7 @@ describe("a store whose sync fails", () => {
     failSyncs("EIO");
     await expect(store.commit(note("a", { durable: true }))).rejects.toMatchObject({ code: "store_unavailable" });
     // The failed sync may seem to succeed now, but what it lost is not there.
-    syncsWith(fdatasync);
+    syncsWell();
     await expect(store.sync()).rejects.toMatchObject({ code: "store_unavailable" });
     expect(store.health()).toMatchObject({ code: "store_unavailable" });
     reader.close();
@@ -114,14 +114,19 @@ function note(text: string, more: Partial<Commit> = {}): Commit {
   return { sessionId: "", owner: "ada", events: [{ type: "tools-changed", at: "", data: { text } }], ...more };
 }
 
+/** On this thread and on others. */
 function failSyncs(code: string): void {
-  syncsWith(((_: number, told: (error: NodeJS.ErrnoException) => void) => {
-    const error = Object.assign(new Error(`${code}: i/o error, fdatasync`), { code, syscall: "fdatasync" });
+  const error = Object.assign(new Error(`${code}: i/o error, fdatasync`), { code, syscall: "fdatasync" });
+  fs.fdatasync = ((_: number, told: (failure: NodeJS.ErrnoException) => void) => {
     setImmediate(() => told(error));
-  }) as typeof fdatasync);
+  }) as typeof fdatasync;
+  fs.fdatasyncSync = () => {
+    throw error;
+  };
+  syncBuiltinESMExports();
 }
 
-function syncsWith(sync: typeof fdatasync): void {
-  fs.fdatasync = sync;
+function syncsWell(): void {
+  Object.assign(fs, { fdatasync, fdatasyncSync });
   syncBuiltinESMExports();
 }

@@ -7,6 +7,7 @@ import { createReader, type Preparer, type Reader } from "./reader.ts";
 import { STATE_SCHEMA } from "./schema.ts";
 import { createSharedSync } from "./shared-sync.ts";
 import { fromSqlite, isCorruption, isIoFailure } from "./sqlite-errors.ts";
+import { createSyncPace } from "./sync-pace.ts";
 import { keepDamagedWal } from "./wal-damage.ts";
 import { openWalFile, type WalFile } from "./wal-file.ts";
 
@@ -61,6 +62,7 @@ export function openOwnedDatabase(options: OwnedDatabaseOptions): OwnedDatabase 
   const commit = db.prepare("COMMIT");
   const selectEpoch = db.prepare("SELECT epoch FROM owner");
   const touch = db.prepare("UPDATE owner SET epoch = ?");
+  const pace = createSyncPace(() => performance.now());
   const shared = createSharedSync(flush);
   // What a killed process left in the WAL may not be on the disk.
   shared.grew();
@@ -145,7 +147,7 @@ export function openOwnedDatabase(options: OwnedDatabaseOptions): OwnedDatabase 
     if (wal === undefined) return;
     if (syncFailure === undefined) {
       try {
-        return await wal.sync();
+        return await syncAtPace(wal);
       } catch (thrown) {
         logger?.warn({ path, error: thrown }, "The WAL did not sync; it is checkpointed instead.");
         syncFailure = thrown;
@@ -158,6 +160,13 @@ export function openOwnedDatabase(options: OwnedDatabaseOptions): OwnedDatabase 
       throw syncFailure;
     }
     syncFailure = undefined;
+  }
+
+  async function syncAtPace({ sync, syncNow }: WalFile): Promise<void> {
+    if (!pace.isQuick()) return sync();
+    const started = performance.now();
+    syncNow();
+    pace.took(performance.now() - started);
   }
 
   /** Moves the WAL into the database and syncs that; throws when it cannot. */

@@ -18,7 +18,7 @@ import { openSqliteStateStore, type SqliteStateStore } from "./state-store.ts";
 const HISTORIES = process.env["ERGON_LONG"] === "1" ? 1_000 : 25;
 const STEPS = 40;
 const BLOCK_BYTES = 512;
-const { fdatasync } = fs;
+const { fdatasync, fdatasyncSync } = fs;
 
 let home: string;
 let base: string;
@@ -29,7 +29,7 @@ beforeAll(async () => {
   await openOwnedDatabase({ path: base }).close();
 });
 afterAll(() => {
-  fs.fdatasync = fdatasync;
+  Object.assign(fs, { fdatasync, fdatasyncSync });
   syncBuiltinESMExports();
   rmSync(home, { recursive: true, force: true });
 });
@@ -101,6 +101,12 @@ function startMachine(random: Random) {
         told(error);
       });
     }) as typeof fdatasync;
+    fs.fdatasyncSync = (handle) => {
+      fdatasyncSync(handle);
+      // After a slow one, another thread does the next ones.
+      for (const until = performance.now() + random(2); performance.now() < until;);
+      if (file === `${path}-wal`) onDisk = readFileSync(file);
+    };
     syncBuiltinESMExports();
     const opened = openSqliteStateStore({ path, checkpointPages: 0 });
     stores.push(opened);

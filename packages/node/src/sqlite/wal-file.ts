@@ -1,9 +1,11 @@
-import { closeSync, constants, fdatasync, fstatSync, ftruncateSync, openSync, statSync } from "node:fs";
+import { closeSync, constants, fdatasync, fdatasyncSync, fstatSync, ftruncateSync, openSync, statSync } from "node:fs";
 
 /** SQLite's write-ahead log of an open database, as a file that this process syncs itself. */
 export type WalFile = {
   /** What SQLite wrote with synchronous=NORMAL is on the disk afterwards, as with FULL, but the process goes on meanwhile. */
   readonly sync: () => Promise<void>;
+  /** The same, and the process waits: sooner over on a quick disk. */
+  readonly syncNow: () => void;
   /** False once another file has its name: then what this process writes is seen by nobody. */
   readonly isInPlace: () => boolean;
   /** Empties a log that is no longer in its place. */
@@ -25,6 +27,7 @@ export function openWalFile(path: string): WalFile {
       new Promise((resolve, reject) => {
         fdatasync(file, (error) => (error === null ? resolve() : reject(error)));
       }),
+    syncNow: () => fdatasyncSync(file),
     isInPlace: () => isSame(path, database) && isSame(`${path}-wal`, wal),
     discard: () => {
       if (isOpen && !isSame(`${path}-wal`, wal)) ftruncateSync(file);
