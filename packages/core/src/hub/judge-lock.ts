@@ -23,8 +23,6 @@ export type PackageLock = z.infer<typeof PackageLock>;
 
 export const MAX_DEPENDENCIES = 1_000;
 const MAX_SHOWN = 10;
-/** npm asks the user's registry in its place. */
-const DEFAULT_ORIGIN = "https://registry.npmjs.org";
 
 /** How many packages the lock brings beside the one that was asked for. */
 export function dependenciesOf({ packages }: PackageLock): number {
@@ -38,7 +36,7 @@ export function judgeLock(lock: PackageLock, registries: readonly string[]): rea
     const message = `It brings ${String(count)} dependencies; ${String(MAX_DEPENDENCIES)} at most are installed.`;
     return [{ code: "too_many_dependencies", message }];
   }
-  const origins = new Set([...registries, DEFAULT_ORIGIN]);
+  const origins = new Set(registries);
   const objections = Object.entries(lock.packages).flatMap(([place, locked]): readonly Objection[] => {
     const { version = "", resolved, integrity = "", link = false, inBundle = false } = locked;
     if (place === "" || (inBundle && !link)) return [];

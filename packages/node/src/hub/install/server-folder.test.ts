@@ -20,7 +20,7 @@ let elsewhere: string;
 beforeEach(() => {
   folder = realpathSync(mkdtempSync(join(tmpdir(), "ergon-server-folder-")));
   servers = join(folder, "data", "servers");
-  elsewhere = join(folder, "home");
+  elsewhere = join(folder, "outside");
   mkdirSync(servers, { recursive: true });
   mkdirSync(join(elsewhere, "projects"), { recursive: true });
   writeFileSync(join(elsewhere, "projects", "thesis"), "years of work");
@@ -84,7 +84,7 @@ describe("an entry counts as installed by the sub-agent", () => {
 
   it.each([
     ["of another server's folder", () => entry(join(servers, "other", "index.js"))],
-    ["that leaves the folder by ..", () => entry(join(servers, "notes") + "/../../../home/projects/thesis")],
+    ["that leaves the folder by ..", () => entry(join(servers, "notes") + "/../../../outside/projects/thesis")],
     [
       "that is a link out of the folder",
       () => {
