@@ -43,7 +43,7 @@ export function createFinalizeSummary({ model }: { readonly model?: ChatModel | 
   return { ...adaptToolMetadata(tool), origin: "builtin" };
 }
 
-export type Finding = { readonly tool: string; readonly text: string };
+type Finding = { readonly tool: string; readonly text: string };
 export type Found = { readonly findings: readonly Finding[]; readonly failures: readonly Finding[] };
 
 /** One sentence or two for each tool that found something, and for each that failed why. */

@@ -184,7 +184,7 @@ export type EnergyTotals = { readonly units: number; readonly rows: number };
 export const MAX_PAGE_ROWS = 1_000;
 
 export type StateStore = {
-  /** What it keeps ends with this process. */
+  /** It keeps nothing beyond the program that opened it. */
   readonly isVolatile?: true;
 
   commit(commit: CommitSource): Promise<CommitReceipt>;

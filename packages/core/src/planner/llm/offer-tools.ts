@@ -9,7 +9,7 @@ import type { PlannerInput } from "../planner.ts";
 /** More tools than this are narrowed to the nearest, by words and by meaning. */
 export const MAX_OFFERED_TOOLS = 40;
 /** A tool with this tag is offered only where the message speaks of it. */
-export const ON_REQUEST_TAG = "on-request";
+const ON_REQUEST_TAG = "on-request";
 
 export type OfferTools = (input: PlannerInput) => Promise<readonly Tool[]>;
 

@@ -13,7 +13,7 @@ export type PlannerPrompt = (
 ) => Pick<SafePrompt, "system" | "user" | "truncated">;
 
 /** Spec 1's array, or the object around it that structured output needs. */
-export type PlanForm = "array" | "object";
+type PlanForm = "array" | "object";
 
 const MAX_OUTPUT_TOKENS = 1_000;
 /** So much of the prompt the list of tools may take; the rest is for the message and the context. */

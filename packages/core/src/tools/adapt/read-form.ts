@@ -55,6 +55,6 @@ function mistypedFields(kind: string, fields: z.ZodObject, form: unknown): reado
     .map((key) => ({
       path: pointerTo([key]),
       code: "unknown_field",
-      message: `not a field of a ${kind}.${didYouMean(key, known)}`,
+      message: `not a field of ${/^[aeiou]/.test(kind) ? "an" : "a"} ${kind}.${didYouMean(key, known)}`,
     }));
 }
