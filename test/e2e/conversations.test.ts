@@ -428,17 +428,19 @@ export const implementation = async ({ marks, go }, { signal, idempotencyKey }) 
 describe("ergon chat and ergon energy", { timeout: 120_000 }, () => {
   it("talks from a pipe, line by line, and remembers", async () => {
     await prepareVectors(join(folder.path, ".ergon"));
-    const { out, code } = await ergon(["chat"], { cwd: folder.path, input: "greet Ada\n/energy\ngreet Bo\n" });
+    const named = ["--data", ".ergon"];
+    const input = "greet Ada\n/energy\ngreet Bo\n";
+    const { out, code } = await ergon(["chat", ...named], { cwd: folder.path, input });
     expect(code).toBe(0);
     expect(out).toContain("Hello, Ada!");
     expect(out).toContain("Hello, Bo!");
-    const energy = await ergon(["energy", "--json"], { cwd: folder.path });
+    const energy = await ergon(["energy", "--json", ...named], { cwd: folder.path });
     expect(JSON.parse(energy.out)).toMatchObject({ status: "high", conversations: { waiting: 0 } });
-    expect((await ergon(["energy"], { cwd: folder.path })).out).toMatch(/█.* high/);
+    expect((await ergon(["energy", ...named], { cwd: folder.path })).out).toMatch(/█.* high/);
   });
 
   const onTerminal = (args: string) => {
-    const command = [process.execPath, DOORS.built, "chat", args].join(" ");
+    const command = [process.execPath, DOORS.built, "chat", "--data", ".ergon", args].join(" ");
     const env = { ...plainEnvironment(), HOME: folder.path };
     const child = spawn("script", ["-qec", command, "/dev/null"], { cwd: folder.path, env });
     let shown = "";

@@ -27,14 +27,14 @@ export type EventFeeds = {
 
 export type Follow = (afterSeq: number, signal: AbortSignal) => AsyncIterable<StoredEvent>;
 
-export type Member = {
+type Member = {
   /** The last event that the stream has written. */
   readonly afterSeq: number;
   /** False when the connection is full: nothing more is written until `resume`. */
   readonly write: (frames: Buffer) => boolean;
 };
 
-export type Joined = {
+type Joined = {
   /** Resolves with the member's position when it fell behind or left; rejects when the outbox cannot be read. */
   readonly left: Promise<number>;
   readonly resume: () => void;

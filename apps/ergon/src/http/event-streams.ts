@@ -28,7 +28,7 @@ export type EventStreams = {
   readonly count: () => number;
 };
 
-export type EventSource = {
+type EventSource = {
   readonly afterSeq: number;
   readonly follow: Follow;
   /** Streams with this key share one reading of what comes behind `liveSeq`. */

@@ -43,6 +43,21 @@ describe("the sensitive loop", () => {
     expect(100 - level).toBeCloseTo(conversation.energySpent, 6);
   });
 
+  it("shows a model with a small window what its tools found, however much the tools say of themselves", async () => {
+    const made = await withModel(call("probe::echo", { value: 42 }), call("respond", { content: "It is 42." }));
+    const fields = Array.from({ length: 20 }, (_, n) => [
+      `field${String(n)}`,
+      { type: "string", description: "x".repeat(60) },
+    ]);
+    for (let n = 0; n < 30; n += 1) {
+      const parameters = { type: "object", properties: Object.fromEntries(fields) as Record<string, object> } as const;
+      const definition = { id: `large::tool${String(n)}`, description: "d".repeat(300), parameters };
+      made.world.registry.register({ definition, implementation: async () => n });
+    }
+    await made.settled(await made.say("What is it?"));
+    expect(made.model.requests[1]?.messages[1]?.content).toContain('"output":"42"');
+  });
+
   it("answers without a model through the offline planner, and says so once", async () => {
     const made = await createMindWorld();
     worlds.push(made);

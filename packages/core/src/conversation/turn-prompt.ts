@@ -2,7 +2,7 @@ import { MAX_LEVEL } from "../energy/regulator.ts";
 import type { ConversationRecord, Entry } from "../schema/conversation.ts";
 import type { EnergyState } from "../schema/energy.ts";
 import type { Json, JsonObject } from "../schema/json.ts";
-import { buildSafePrompt, type SafePrompt } from "../tools/build-safe-prompt.ts";
+import { buildSafePrompt, promptBudget, type SafePrompt } from "../tools/build-safe-prompt.ts";
 import { plannerPrompt } from "../tools/planner-prompt.ts";
 import type { Tool } from "../tools/tool.ts";
 import { budgetOf } from "./budget.ts";
@@ -45,12 +45,15 @@ export function buildTurnPrompt(turn: TurnPrompt): SafePrompt {
   return buildSafePrompt({
     model,
     system: SYSTEM,
-    instructions: `${INSTRUCTIONS}\n\n${situation(turn, asked.length > 0)}\n\n${plannerPrompt(tools)}`,
+    instructions: `${INSTRUCTIONS}\n\n${situation(turn, asked.length > 0)}\n\n${plannerPrompt(tools, promptBudget(model, turn.replyTokens) * TOOLS_SHARE)}`,
     userText: asked.map(({ content }) => content).join("\n\n"),
     context,
     maxOutputTokens: turn.replyTokens,
   });
 }
+
+/** What the tools may take of a prompt: the rest is for what was said and found. */
+const TOOLS_SHARE = 0.5;
 
 const SYSTEM =
   "You are Ergon, an assistant that answers people in conversations, uses tools for it, and has only so much energy.";
