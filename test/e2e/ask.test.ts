@@ -38,6 +38,12 @@ const turn = (content: string, sessionId = "s1") => ({
   messages: [{ role: "user", content }],
 });
 
+/** The folder is named: some tests put something into it before Ergon makes it. */
+const here = (env: Readonly<Record<string, string>> = {}) => ({
+  cwd: folder.path,
+  env: { ...env, ERGON_DATA: join(folder.path, ".ergon") },
+});
+
 async function post({ url, token }: { url: string; token: string }, path: string, body: unknown) {
   const response = await fetch(new URL(path, url), {
     method: "POST",
@@ -55,7 +61,7 @@ async function get({ url, token }: { url: string; token: string }, path: string)
 describe("ergon ask", { timeout: 120_000 }, () => {
   it("plans, runs and sums up with no key and no network, and shows the plan", async () => {
     const question = 'How many words are in "to be or not to be", and greet Ada Lovelace';
-    const { out, err, code } = await ergon(["ask", question], { cwd: folder.path });
+    const { out, err, code } = await ergon(["ask", question], here());
     expect(code).toBe(0);
     expect(out).toBe("words: 6, lines: 1, characters: 18.\ngreeting: Hello, Ada Lovelace!\n");
     expect(err).toMatch(/plan \(offline\)\n {2}1\. demo::word_count \{"text":"to be or not to be"\}/);
@@ -68,14 +74,14 @@ describe("ergon ask", { timeout: 120_000 }, () => {
     await prepareSupabase(join(folder.path, ".ergon/supabase"));
     await prepareVectors(join(folder.path, ".ergon"));
     const question = "Which capabilities is Amara Osei missing for Data Engineer, and what should they learn first?";
-    const { out, err, code } = await ergon(["ask", question, "--session", "amara"], { cwd: folder.path });
+    const { out, err, code } = await ergon(["ask", question, "--session", "amara"], here());
     expect(code).toBe(0);
     expect(err).toMatch(/1\. getCapabilityGaps \{"profileId":"amara-osei","roleId":"data-engineer"\}/);
     expect(err).toContain("2. getDevelopmentPlan");
     expect(out).toContain("Amara Osei is 43% ready for Data Engineer");
     expect(out).toContain("should first build Cloud Operations");
     expect(err).toContain("Next you could:");
-    const again = await ergon(["ask", "So what is she lacking?", "--session", "amara", "--json"], { cwd: folder.path });
+    const again = await ergon(["ask", "So what is she lacking?", "--session", "amara", "--json"], here());
     expect(JSON.parse(again.out)).toMatchObject({
       success: true,
       data: {
@@ -86,15 +92,15 @@ describe("ergon ask", { timeout: 120_000 }, () => {
 
   it("asks instead of guessing", async () => {
     await prepareVectors(join(folder.path, ".ergon"));
-    const unsure = await ergon(["ask", "colour the bicycle purple"], { cwd: folder.path });
+    const unsure = await ergon(["ask", "colour the bicycle purple"], here());
     expect(unsure).toMatchObject({ code: 3, out: expect.stringContaining("I am not sure") as string });
-    const lacking = await ergon(["ask", "add two numbers for me"], { cwd: folder.path });
+    const lacking = await ergon(["ask", "add two numbers for me"], here());
     expect(lacking.out).toMatch(/I need .*\bb\b/);
   });
 
   it("answers machines with one document, and goes on in a session", async () => {
     await prepareVectors(join(folder.path, ".ergon"));
-    const first = await ergon(["ask", "greet Grace Hopper", "--session", "talk-1", "--json"], { cwd: folder.path });
+    const first = await ergon(["ask", "greet Grace Hopper", "--session", "talk-1", "--json"], here());
     expect(JSON.parse(first.out)).toMatchObject({
       sessionId: "talk-1",
       success: true,
@@ -103,10 +109,10 @@ describe("ergon ask", { timeout: 120_000 }, () => {
         plan: [{ tool: "demo::greet" }, { tool: "finalize_summary" }],
       },
     });
-    const second = await ergon(["ask", "greet Ada", "--session", "talk-1", "--json"], { cwd: folder.path });
+    const second = await ergon(["ask", "greet Ada", "--session", "talk-1", "--json"], here());
     const { data } = JSON.parse(second.out) as MCPResponse;
     expect(JSON.stringify(data?.context?.["recentMessages"])).toContain("Hello, Grace Hopper!");
-    const shown = await ergon(["sessions", "show", "talk-1", "--json"], { cwd: folder.path });
+    const shown = await ergon(["sessions", "show", "talk-1", "--json"], here());
     expect(shown.out).toContain("Hello, Ada!");
     expect(first.out).not.toContain("embeddedMessage");
   });
@@ -119,25 +125,25 @@ describe("ergon ask", { timeout: 120_000 }, () => {
     ["What can you do?", 0, "Greet"],
   ])("does what was asked, or says what it cannot: %s", async (question, code, said) => {
     await prepareVectors(join(folder.path, ".ergon"));
-    const asked = await ergon(["ask", question], { cwd: folder.path });
+    const asked = await ergon(["ask", question], here());
     expect(asked).toMatchObject({ code, out: expect.stringContaining(said) as string });
   });
 
   it("answers with the summary that was asked for", async () => {
     await prepareVectors(join(folder.path, ".ergon"));
     const question = 'Summarize "The boat is small. The sea is wide and deep."';
-    const { out, code } = await ergon(["ask", question], { cwd: folder.path });
+    const { out, code } = await ergon(["ask", question], here());
     expect({ out, code }).toEqual({ out: "The boat is small. The sea is wide and deep.\n", code: 0 });
   });
 
   it("says by its exit code and in words that every tool failed, or that a part did", async () => {
     const fail = { tool: "demo::fail", args: { message: "out of paper" } };
     const none = await scripted(JSON.stringify([fail, finalize]));
-    const failed = await ergon(["ask", "Print it"], { cwd: folder.path, env: using(none) });
+    const failed = await ergon(["ask", "Print it"], here(using(none)));
     expect(failed).toMatchObject({ code: 1, err: expect.stringContaining("demo::fail: out of paper") as string });
     expect(none.asked()).toBe(1);
     const some = await scripted(JSON.stringify([fail, greet, finalize]), "Ada was greeted; printing failed.");
-    const partly = await ergon(["ask", "Print it and greet Ada", "--json"], { cwd: folder.path, env: using(some) });
+    const partly = await ergon(["ask", "Print it and greet Ada", "--json"], here(using(some)));
     expect(partly.code).toBe(0);
     expect(JSON.parse(partly.out)).toMatchObject({ success: true, data: { outcome: "partial" } });
     expect(JSON.stringify(some.requests[1]?.body.messages)).toContain("out of paper");
@@ -149,14 +155,14 @@ describe("ergon ask", { timeout: 120_000 }, () => {
     [["ask", "x", "--mode", "boss"], /--mode takes analyst/],
     [["ask", "x", "--session", "../x"], /cannot be a session's id/],
   ])("refuses a mistyped call: %j", async (args, message) => {
-    const { err, code } = await ergon(args, { cwd: folder.path });
+    const { err, code } = await ergon(args, here());
     expect({ code, said: message.test(err) }).toEqual({ code: 2, said: true });
   });
 
   it("uses the model of the settings, through the owner of the folder", async () => {
     const model = await scripted(JSON.stringify([greet, finalize]), "Ada was greeted.");
     const server = await served(using(model));
-    const { out, err, code } = await ergon(["ask", "Say hello to Ada"], { cwd: folder.path });
+    const { out, err, code } = await ergon(["ask", "Say hello to Ada"], here());
     expect({ out, code }).toEqual({ out: "Ada was greeted.\n", code: 0 });
     expect(err).toMatch(/plan \(local\/tiny\)\n {2}1\. demo::greet \{"who":"Ada"\} I greet Ada\./);
     const sessions = (await get(server, "/sessions")) as { items?: readonly { status: string }[] };
@@ -169,18 +175,18 @@ describe("ergon ask", { timeout: 120_000 }, () => {
     expect(doctor).toMatchObject({ code: 1, out: expect.stringContaining("needs OPENAI_API_KEY") as string });
     const asked = await ergon(["ask", "greet Ada"], { cwd: folder.path, env });
     expect(asked).toMatchObject({ code: 1, err: expect.stringContaining("needs OPENAI_API_KEY") as string });
-    const offline = await ergon(["doctor"], { cwd: folder.path });
+    const offline = await ergon(["doctor"], here());
     expect(offline.out).toContain("the offline planner plans");
   });
 
   it("stops with Ctrl-C while the model thinks, and leaves nothing running", async () => {
     const model = await scripted({ kind: "silence" });
-    const child = start(["ask", "greet Ada", "--session", "s9"], { cwd: folder.path, env: using(model) });
+    const child = start(["ask", "greet Ada", "--session", "s9"], here(using(model)));
     await expect.poll(() => model.asked(), { timeout: 60_000 }).toBe(1);
     child.kill("SIGINT");
     const { code } = await finish(child);
     expect(code).toBe(130);
-    const shown = await ergon(["sessions", "show", "s9", "--json"], { cwd: folder.path });
+    const shown = await ergon(["sessions", "show", "s9", "--json"], here());
     expect(JSON.parse(shown.out)).toMatchObject({ core: { status: "cancelled" } });
   });
 });
