@@ -65,6 +65,9 @@ describe("a disk that is full", { timeout: 120_000 }, () => {
     const degraded = async (): Promise<string> => JSON.stringify((await ask("/stats")).body["conversations"]);
     await expect.poll(degraded, { timeout: 30_000 }).toContain("Nothing can be written");
     expect((await ask("/healthz")).status).toBe(200);
+    const ready = await ask("/readyz");
+    expect(ready).toMatchObject({ status: 503, body: { code: "store_unavailable", retryable: true } });
+    expect(ready.body["detail"]).toContain("The disk is full");
     expect((await ask("/energy")).status).toBe(200);
     expect((await ask("/conversations")).status).toBe(200);
     expect(await answersOf(id)).toEqual(["First."]);
@@ -74,6 +77,7 @@ describe("a disk that is full", { timeout: 120_000 }, () => {
       .poll(() => answersOf(id), { timeout: 30_000 })
       .toEqual(["First.", "Second, thought while there was no room."]);
     await expect.poll(degraded, { timeout: 30_000 }).not.toContain("Nothing can be written");
+    expect((await ask("/readyz")).status).toBe(200);
     const third = await ask("/message", { content: "Three", conversationId: id }, true);
     expect(third).toMatchObject({ status: 200, body: { response: { content: "Third." } } });
     const events = async (): Promise<number> => {

@@ -100,8 +100,12 @@ export function openOwnedDatabase(options: OwnedDatabaseOptions): OwnedDatabase 
     }
   }
 
-  function write<T>(doing: string, work: () => T): T {
+  function checkRunning(): void {
     if (fatal !== undefined) throw fatal;
+  }
+
+  function write<T>(doing: string, work: () => T): T {
+    checkRunning();
     try {
       checkFiles();
       begin.run();
@@ -191,14 +195,14 @@ export function openOwnedDatabase(options: OwnedDatabaseOptions): OwnedDatabase 
       }
     },
     sync: async () => {
-      if (fatal !== undefined) throw fatal;
+      checkRunning();
       try {
         await shared.sync();
-        if (fatal === undefined && db.isOpen) confirm();
+        checkRunning();
+        if (db.isOpen) confirm();
       } catch (thrown) {
         throw noted(thrown, "syncing the store to the disk");
       }
-      if (fatal !== undefined) throw fatal;
     },
     health: () => {
       try {
