@@ -15,7 +15,13 @@ import {
 import { DOORS, plainEnvironment } from "./ergon.ts";
 
 export type Target =
-  | { readonly kind: "stdio"; readonly data: string; readonly args?: readonly string[]; readonly cwd: string }
+  | {
+      readonly kind: "stdio";
+      readonly data: string;
+      readonly args?: readonly string[];
+      readonly cwd: string;
+      readonly env?: Readonly<Record<string, string>>;
+    }
   | { readonly kind: "http"; readonly url: string; readonly token: string };
 
 /** Answers a question as the user would; without one the client says that it cannot ask. */
@@ -145,9 +151,14 @@ export function headersOf({ token }: { readonly token: string }): Record<string,
   return { authorization: `Bearer ${token}` };
 }
 
-function commandOf({ data, args = [], cwd }: Extract<Target, { kind: "stdio" }>) {
+function commandOf({ data, args = [], cwd, env: more }: Extract<Target, { kind: "stdio" }>) {
   const env = Object.fromEntries(Object.entries(plainEnvironment()).map(([name, value]) => [name, value ?? ""]));
-  return { command: process.execPath, args: [DOORS.built, "mcp", "--data", data, ...args], cwd, env };
+  return {
+    command: process.execPath,
+    args: [DOORS.built, "mcp", "--data", data, ...args],
+    cwd,
+    env: { ...env, ...more },
+  };
 }
 
 function calledOf(result: Readonly<Record<string, unknown>>): Called {

@@ -29,6 +29,7 @@ describe("ergon mcp install", { timeout: 60_000 }, () => {
     expect(await run("--client", client)).toMatchObject({ code: 0 });
     const config = z.record(z.string(), z.object({ ergon: Entry })).parse(JSON.parse(read(file)));
     const { command, args, env } = Entry.parse(config[key]?.ergon);
+    expect(env["XDG_STATE_HOME"], "it finds a running server's token").toBe(process.env["XDG_STATE_HOME"]);
     const transport = new StdioClientTransport({ command, args, cwd: "/", env: { HOME: folder.path, ...env } });
     const connection = new Client({ name: "test", version: "1" });
     await connection.connect(transport);

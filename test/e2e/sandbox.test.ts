@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import type { Engine } from "@ergon/core";
 import { createRemoteEngine, FIRST_PRINCIPAL } from "@ergon/node";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { ergon, finish, start, temporaryFolder } from "./ergon.ts";
 import { ownerAccess } from "./owner-access.ts";
 import { leaveNothingOn, processesOn, until } from "./processes.ts";
@@ -19,17 +19,25 @@ exports.definition = { id: "endless", description: "Never ends.", parameters: {}
 exports.implementation = (args, run) =>
   run.sandbox.execute({ language: "python", code: "while True: pass", timeoutMs: 600000 });`;
 
+// What a python starts from is kept in the user's state folder: it is made once, and shows which runtimes are ours.
+let state: ReturnType<typeof temporaryFolder>;
+beforeAll(() => {
+  state = temporaryFolder();
+});
+afterAll(() => state.remove());
+
 let folder: ReturnType<typeof temporaryFolder>;
 let env: Readonly<Record<string, string>>;
 beforeEach(() => {
   folder = temporaryFolder();
   folder.write({ "tools/endless.tool.js": ENDLESS });
   mkdirSync(join(folder.path, "log"));
-  env = { WORK_LOG: join(folder.path, "log") };
+  env = { WORK_LOG: join(folder.path, "log"), XDG_STATE_HOME: state.path };
 });
 afterEach(() => {
   try {
     leaveNothingOn(folder.path);
+    leaveNothingOn(state.path);
   } finally {
     folder.remove();
   }
@@ -59,7 +67,7 @@ const LETTERS = [
   ["a", 2],
   ["b", 2],
 ];
-const runtimes = () => processesOn(data()).filter(({ command }) => command.includes("keeper"));
+const runtimes = () => processesOn(state.path).filter(({ command }) => command.includes("keeper"));
 
 describe("a tool that uses the sandbox", PATIENCE, () => {
   it("gets its answer, and nothing is left of the sandbox when the command ends", async () => {
@@ -94,7 +102,7 @@ describe("the sandbox service of an owner", PATIENCE, () => {
     await until("the code runs", () => runtimes().length > 0);
     await owner.stop("SIGKILL");
     expect(await lost).toBe("lost");
-    await until("nothing is left", () => processesOn(folder.path).length === 0);
+    await until("nothing is left", () => processesOn(folder.path).length + runtimes().length === 0);
   });
 
   it("is started again when it died", async () => {
@@ -135,7 +143,7 @@ const LETTERS_PLAN = {
 };
 
 function engineOf(folderOfOwner: string): Engine {
-  return createRemoteEngine(ownerAccess(folderOfOwner));
+  return createRemoteEngine(ownerAccess(folderOfOwner, env));
 }
 
 describe("a plan with sandboxed steps", PATIENCE, () => {
@@ -171,6 +179,7 @@ describe("ergon sandbox", PATIENCE, () => {
   it("serves others, who find it by address and token", async () => {
     const service = start(["sandbox", "--token", "secret", "--data", join(folder.path, "elsewhere")], {
       cwd: folder.path,
+      env,
     });
     const ended = once(service, "close");
     const [line] = (await once(createInterface({ input: service.stdout }), "line")) as [string];
@@ -188,7 +197,7 @@ describe("ergon sandbox", PATIENCE, () => {
     const { code, err } = await ergon(["sandbox", "--host", "0.0.0.0"], { cwd: folder.path });
     expect({ code, err }).toEqual({
       code: 2,
-      err: "error: Listening on 0.0.0.0 needs a token (--token or ERGON_SANDBOX_TOKEN).\n",
+      err: "error: Listening on 0.0.0.0 needs a token (--token-file or ERGON_SANDBOX_TOKEN).\n",
     });
   });
 });

@@ -445,7 +445,7 @@ describe("the hub of a server", { timeout: 120_000 }, () => {
     writeServers({ ...hostile("one", "fine"), autoApprove: true });
     await serve();
     const args = ["--gateway", "--mcp-config", config()];
-    const client = await CLIENTS["SDK v1"]({ kind: "stdio", data: data(), args, cwd: folder.path });
+    const client = await CLIENTS["SDK v1"]({ kind: "stdio", data: data(), args, cwd: folder.path, env: env() });
     try {
       expect(await client.tools()).toContain("one_echo");
       const { command, args: words } = hostile("two", "fine");

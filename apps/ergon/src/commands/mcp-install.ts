@@ -88,10 +88,12 @@ function entryFor(
   client: ClientName,
   { data, capabilities = [], mayApprove }: InstallOptions,
 ): Record<string, unknown> {
-  const named = data ?? processEnvironment().env["ERGON_DATA"];
+  const { env } = processEnvironment();
+  const { XDG_STATE_HOME: state } = env;
+  const named = data ?? env["ERGON_DATA"];
   const folder = resolve(named ?? ".ergon");
   // The entry names it, so it is never asked about again.
-  judgeFolder({ path: folder, isNamed: named !== undefined, stateFolder: stateFolder(processEnvironment().env) });
+  judgeFolder({ path: folder, isNamed: named !== undefined, stateFolder: stateFolder(env) });
   const packs = capabilities.flatMap((one) => ["--capabilities", resolve(one)]);
   const program = programOf(process.argv[1] ?? "");
   return {
@@ -107,8 +109,12 @@ function entryFor(
       ...packs,
       ...(mayApprove === true ? ["--may-approve"] : []),
     ],
-    // Beside the program, where whoever can write could change the program as well. Halves the start.
-    env: { NODE_COMPILE_CACHE: join(dirname(program), ".cache") },
+    env: {
+      // Beside the program, where whoever can write could change the program as well. Halves the start.
+      NODE_COMPILE_CACHE: join(dirname(program), ".cache"),
+      // Clients pass little on, and without the same state folder it would not find a running server's token.
+      ...(state === undefined ? {} : { XDG_STATE_HOME: state }),
+    },
   };
 }
 
