@@ -411,7 +411,7 @@ export const implementation = async ({ marks, go }, { signal, idempotencyKey }) 
 
   it("does not call it again when nobody can know what happened, and says so", async () => {
     const repeated = (request: ScriptedRequest): string => {
-      const [, marks = "", go = ""] = /"marks": "([^"]+)",\s+"go": "([^"]+)"/.exec(promptOf(request)) ?? [];
+      const [, marks = "", go = ""] = /"marks":\s*"([^"]+)",\s*"go":\s*"([^"]+)"/.exec(promptOf(request)) ?? [];
       return call("test::slow", { marks, go });
     };
     const { id, keys, second } = await killedMidCall("once", repeated, call("respond", { content: "I do not know." }));

@@ -43,13 +43,15 @@ export async function chat(context: CommandContext, options: ChatOptions): Promi
     input: process.stdin,
     ...(isScreen ? { output: process.stderr, terminal: true } : { terminal: false }),
   });
+  // From now on: what is typed, and a Ctrl-D, while the conversation is being opened must not be missed.
+  const typed = lines[Symbol.asyncIterator]();
   signal.addEventListener("abort", () => lines.close(), { once: true });
   const talk = createTalk({ context, reach, lines: isScreen ? lines : undefined, budget, id: options.conversation });
   try {
     if (isScreen) terminal.note(terminal.errorColors.dim("Talk to Ergon. /help shows commands, Ctrl-D ends."));
     if (options.conversation !== undefined) await talk.open();
     const watching = isScreen ? talk.watch(signal) : Promise.resolve();
-    for await (const line of lines) {
+    for await (const line of typed) {
       if (signal.aborted || !(await talk.hear(line.trim()))) break;
       if (!isScreen) await talk.settle(signal);
     }
@@ -80,6 +82,8 @@ function createTalk({ context, reach, lines, budget, id: given }: TalkParts) {
   const owner = FIRST_PRINCIPAL;
   const ids = createIds({ clock: createSystemClock() });
   const left = new AbortController();
+  // Ctrl-D and Ctrl-C close it at once; nothing is prompted there any more.
+  lines?.once("close", () => left.abort());
   let id = given;
   let seen = 0;
   let current: Conversation | undefined;
