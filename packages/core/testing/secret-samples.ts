@@ -80,7 +80,7 @@ export const SECRET_SAMPLES: readonly SecretSample[] = [
   named('"SecretAccessKey": "', chars(40)),
   named('{\\"clientSecret\\":\\"', chars(32)),
   named("TWILIO_AUTH_TOKEN=", chars(32, HEX)),
-  named("//registry.npmjs.org/:_authToken=", chars(36, HEX)),
+  named("//registry.example/:_authToken=", chars(36, HEX)),
   named("DefaultEndpointsProtocol=https;AccountKey=", `${chars(86)}==`),
   inUrl("postgres://me:", "canary-canary-4", "@localhost/db"),
   inUrl("https://me:", "canary-canary-5", "@example.com/x"),

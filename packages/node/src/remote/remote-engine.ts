@@ -61,7 +61,12 @@ export function createRemoteEngine(target: RemoteTarget): Engine {
       );
       const more = nextCursor === undefined ? {} : { nextCursor };
       const open = openCalls === undefined ? {} : { openCalls };
-      return { ...found, ...more, ...open, ...(corrections === undefined ? {} : { corrections }) } satisfies SessionView;
+      return {
+        ...found,
+        ...more,
+        ...open,
+        ...(corrections === undefined ? {} : { corrections }),
+      } satisfies SessionView;
     },
     diff: async ({ withSessionId, ...ref }) => {
       const query = { with: withSessionId };

@@ -19,7 +19,11 @@ export function progressInto(
     const nowMs = clock.monotonic();
     if (nowMs < nextMs) return;
     nextMs = nowMs + PROGRESS_INTERVAL_MS;
-    const event = { type: "step-progressed" as const, at: isoTime(clock), data: redactJson({ stepId, position, ...update }) };
+    const event = {
+      type: "step-progressed" as const,
+      at: isoTime(clock),
+      data: redactJson({ stepId, position, ...update }),
+    };
     store.commit({ sessionId, owner, events: [event] }).catch((thrown: unknown) => {
       const error = toErgonError(thrown, "store_unavailable").toJSON();
       logger.warn({ sessionId, stepId, error }, "A progress event could not be written.");
