@@ -4,10 +4,11 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface, type Interface } from "node:readline";
+import { ownerAccess } from "../test/e2e/owner-access.ts";
 import { load, type Load } from "./http.load.ts";
 import { median, type Report, whole } from "./report.ts";
 
-const ROUNDS = 5;
+const ROUNDS = 3;
 const ROUND_MS = 2_000;
 const CONNECTIONS = 16;
 const SESSIONS_PER_ROUND = 6_000;
@@ -63,11 +64,12 @@ async function oneRound(count: number): Promise<Round> {
     const launcher = join(import.meta.dirname, "../apps/ergon/bin/ergon.js");
     const serving = start(children, [launcher, "serve", "--port", "0", "--data", folder]);
     const url = /^ready (\S+)$/.exec(await nextLine(serving))?.[1] ?? "";
-    const server = JSON.parse(readFileSync(join(folder, "server.json"), "utf8")) as { token: string; pid: number };
-    const { token, pid } = server;
+    const { pid } = JSON.parse(readFileSync(join(folder, "server.json"), "utf8")) as { readonly pid: number };
+    const { token } = ownerAccess(folder);
     const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
     const newSession = async (): Promise<string> => {
       const response = await fetch(new URL("/sessions", url), { method: "POST", headers, body: "{}" });
+      if (!response.ok) throw new Error(`POST /sessions answered ${String(response.status)}`);
       return ((await response.json()) as { readonly sessionId: string }).sessionId;
     };
     const sessions: string[] = [];
