@@ -439,6 +439,7 @@ describe("ergon chat and ergon energy", { timeout: 120_000 }, () => {
     expect((await ergon(["energy", ...named], { cwd: folder.path })).out).toMatch(/█.* high/);
   });
 
+  const CLEARED = "\r\u001B[K";
   const onTerminal = (args: string) => {
     const command = [process.execPath, DOORS.built, "chat", "--data", ".ergon", args].join(" ");
     const env = { ...plainEnvironment(), HOME: folder.path };
@@ -447,7 +448,9 @@ describe("ergon chat and ergon energy", { timeout: 120_000 }, () => {
     child.stdout.on("data", (chunk: Buffer) => (shown += chunk.toString()));
     return {
       shown: () => shown,
-      until: (part: string) => expect.poll(() => shown, { timeout: 30_000 }).toContain(part),
+      until: async (part: string) => {
+        await expect.poll(() => shown, { timeout: 30_000 }).toContain(part);
+      },
       type: (text: string) => child.stdin.write(text),
       closed: once(child, "close"),
     };
@@ -473,7 +476,9 @@ describe("ergon chat and ergon energy", { timeout: 120_000 }, () => {
       second.type("\u0004");
       await second.closed;
       // The prompt's line is cleared, and nothing stands before the shell's own prompt.
-      expect(second.shown()).toMatch(/\r\u001B\[K[^›]*ergon chat --conversation \S+\r\n[^›]*$/);
+      const [, after = "?"] = second.shown().split(/›(?=[^›]*$)/);
+      expect(after).toContain(CLEARED);
+      expect(after).toMatch(/ergon chat --conversation \S+\r\n/);
     },
   );
 
@@ -484,10 +489,11 @@ describe("ergon chat and ergon energy", { timeout: 120_000 }, () => {
     await talk.until("/quit");
     talk.type("\u0004");
     await talk.closed;
-    expect(talk.shown()).toMatch(/\r\u001B\[K$/);
+    expect(talk.shown().endsWith(CLEARED)).toBe(true);
     const help = talk
       .shown()
-      .split(/\r\n|\u001B\[K/)
+      .replaceAll(CLEARED, "\r\n")
+      .split("\r\n")
       .filter((line) => /^\/(energy|list|new|end|quit) /.test(line));
     expect(new Set(help.map((line) => /^\S+( \[why\])? +/.exec(line)?.[0].length))).toHaveLength(1);
     expect(help).toHaveLength(5);

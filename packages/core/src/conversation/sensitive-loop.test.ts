@@ -2,6 +2,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { ADA, call, createMindWorld, type MindWorld, until } from "../../testing/mind-world.ts";
 import { createScriptedModel, type ScriptedReply } from "../../testing/scripted-model.ts";
 import { MAX_WAITING_MESSAGES } from "../schema/conversation.ts";
+import type { JsonObject } from "../schema/json.ts";
 import { MAX_STEPS } from "./choose-next.ts";
 import { MAX_ACTIVE_STEPS } from "./sensitive-loop.ts";
 
@@ -50,7 +51,7 @@ describe("the sensitive loop", () => {
       { type: "string", description: "x".repeat(60) },
     ]);
     for (let n = 0; n < 30; n += 1) {
-      const parameters = { type: "object", properties: Object.fromEntries(fields) as Record<string, object> } as const;
+      const parameters = { type: "object", properties: Object.fromEntries(fields) as JsonObject } as const;
       const definition = { id: `large::tool${String(n)}`, description: "d".repeat(300), parameters };
       made.world.registry.register({ definition, implementation: async () => n });
     }
