@@ -102,6 +102,12 @@ describe("the offline planner, honestly", () => {
     },
   );
 
+  it("calls a tool that the message names by its id", async () => {
+    expect((await ask("please call demo::add with 2 and 3")).calls).toMatchObject([
+      { tool: "demo::add", args: { a: 2, b: 3 } },
+    ]);
+  });
+
   it("does what it can of a message and says what it left out", async () => {
     const { calls, said, outcome } = await ask("Book me a flight to Berlin and greet Carol");
     expect(calls).toMatchObject([{ tool: "demo::greet", args: { who: "Carol" } }]);

@@ -35,7 +35,8 @@ export function uncoveredOf(message: string, tools: readonly Tool[]): readonly U
   return allClausesOf(message).flatMap((clause): Uncovered[] => {
     const [verb = ""] = wordsOf(clause.text.replace(BEFORE_VERB, ""));
     const group = VERB_STEMS.find((stems) => stems.includes(stemOf(verb)));
-    return group === undefined || tools.some((tool) => speaksOf(tool, group)) ? [] : [{ clause, verb }];
+    const isCovered = (tool: Tool): boolean => clause.text.includes(tool.id) || speaksOf(tool, group ?? []);
+    return group === undefined || tools.some(isCovered) ? [] : [{ clause, verb }];
   });
 }
 
