@@ -70,6 +70,23 @@ describe("tokens", () => {
       expect(await statusWith(here, token)).toBe(200);
       expect(await statusWith(here, `${token}x`)).toBe(401);
       expect(await run("sessions", "--json")).toMatchObject({ code: 0, out: '{"items":[]}\n' });
+      expect(await run("token", "show"), "it is not Ergon's to show").toMatchObject({ code: 1, out: "" });
     },
   );
+
+  it("can be given in a file; one that is typed warns that others can read it", { timeout: 60_000 }, async () => {
+    const token = "from-a-file-from-a-file-from-a-file";
+    folder.write({ secret: `${token}\n` });
+    const { url } = await serve({ token, tokenFile: "secret" });
+    expect(await statusWith(url, token)).toBe(200);
+    await server?.stop("SIGTERM");
+    server = undefined;
+    const missing = await run("serve", "--port", "0", "--token-file", "nothing");
+    expect(missing).toMatchObject({ code: 1, err: expect.stringContaining("nothing does not exist") as unknown });
+    const typed = await run("serve", "--port", "0", "--host", "0.0.0.0", "--token", token);
+    expect(typed).toMatchObject({
+      code: 2,
+      err: expect.stringContaining("use --token-file or ERGON_TOKEN") as unknown,
+    });
+  });
 });

@@ -21,10 +21,17 @@ export type ServedFolder = {
   readonly stop: (signal: NodeJS.Signals) => Promise<number | null>;
 };
 
-export type ServeOptions = RunOptions & { readonly args?: readonly string[]; readonly token?: string };
+export type ServeOptions = RunOptions & {
+  readonly args?: readonly string[];
+  readonly token?: string;
+  /** Where the token is read from, instead of being typed. */
+  readonly tokenFile?: string;
+};
 
 export async function serveFolder(data: string, options: ServeOptions): Promise<ServedFolder> {
-  const given = options.token === undefined ? [] : ["--token", options.token];
+  const { token, tokenFile } = options;
+  const typed = token === undefined ? [] : ["--token", token];
+  const given = tokenFile === undefined ? typed : ["--token-file", tokenFile];
   const child = start(["serve", "--port", "0", "--data", data, ...given, ...(options.args ?? [])], options);
   let said = "";
   child.stderr.on("data", (chunk: Buffer) => (said += chunk.toString()));

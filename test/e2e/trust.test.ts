@@ -68,6 +68,11 @@ describe("a repository that was cloned with a data folder in it", () => {
     text("token", `ergon_${"A".repeat(43)}\n`);
     text("server.json", `{"pid":1,"url":"http://127.0.0.1:9"}`);
     for (const name of [
+      "approvals.db",
+      "conversations.db",
+      "memory.db",
+      "loops.db",
+      "state.db-log1",
       "subagent.db",
       "hub.db",
       "registry.db",
