@@ -14,7 +14,6 @@ export type StoreErrorCode =
   | "folder_untrusted"
   | "ownership_lost"
   | "owner_gone"
-  | "ownership_lost"
   | "blob_not_found"
   | "blob_corrupt"
   | "blob_too_large";

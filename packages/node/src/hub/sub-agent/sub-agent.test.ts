@@ -19,7 +19,7 @@ import { lookForFence } from "../../sandbox/profiles.ts";
 import { MAX_OUTPUT_CHARS } from "../install/npm.ts";
 import { type Registries, startRegistries } from "../install/registries.fixture.ts";
 import { isInstalledServer } from "../install/server-folder.ts";
-import { type KeptRequest, openSubAgentRequests } from "./requests.ts";
+import { openSubAgentRequests } from "./requests.ts";
 import { serversFolder } from "./run-worker.ts";
 import { MAX_QUEUED_REQUESTS, openSubAgent, type OwnedSubAgent } from "./sub-agent.ts";
 import { createSubAgentWorker } from "./worker-process.ts";
@@ -498,7 +498,7 @@ describe("a planted request", { timeout: 120_000 }, () => {
       drained: 0,
       prepared: { serverId, about: { package: "@trusted/notes@1.0.0" }, added: { config: hostile(), probe: {} } },
     };
-    await requests.put(row as KeptRequest);
+    await requests.put(row);
     await requests.close();
     agent = await open();
     agent.start();
