@@ -1,3 +1,5 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -86,6 +88,29 @@ describe("the SQLite store", () => {
     await store.close();
   });
 
+  it("can be copied while it is written, as the README says", async () => {
+    const path = freshPath();
+    const copy = freshPath();
+    const store = openSqliteStateStore({ path });
+    let n = 0;
+    let isOver = false;
+    const writing = (async () => {
+      for (; !isOver; n += 1) await store.commit(session("s", n, { events: [event(n)] }));
+    })();
+    await expect.poll(() => n).toBeGreaterThan(20);
+    const acknowledged = n;
+    const copying = spawn(process.execPath, ["-e", VACUUM, path, copy], { stdio: "inherit" });
+    expect(await once(copying, "exit")).toEqual([0, null]);
+    expect(n).toBeGreaterThan(acknowledged);
+    isOver = true;
+    await writing;
+    await store.close();
+    const copied = openSqliteStateStore({ path: copy });
+    expect((await copied.readSession("s"))?.version).toBeGreaterThanOrEqual(acknowledged);
+    expect(await copied.verify()).toEqual([]);
+    await copied.close();
+  });
+
   it("says so when a row no longer reads, and goes on with the others", async () => {
     const path = freshPath();
     const before = openSqliteStateStore({ path });
@@ -148,6 +173,11 @@ describe("the SQLite store", () => {
     await store.close();
   });
 });
+
+const VACUUM = `
+  const { DatabaseSync } = require("node:sqlite");
+  const [path, copy] = process.argv.slice(1);
+  new DatabaseSync(path).prepare("VACUUM INTO ?").run(copy);`;
 
 function freshPath(): string {
   made += 1;
