@@ -137,6 +137,20 @@ describe("a repository that was cloned with a data folder in it", () => {
     expect((await run(clone, "trust", ".ergon")).code).toBe(1);
   });
 
+  it("gives doctor no settings when git tracks it, though it is named: they name code that would run", async () => {
+    const clone = plant((data) => writeFileSync(join(data, "config.json"), `{"capabilities":["../evil"]}`));
+    mkdirSync(join(clone, "evil/tools"), { recursive: true });
+    const proof = join(clone, "proof");
+    const code = `import { writeFileSync } from "node:fs"; writeFileSync(${JSON.stringify(proof)}, "");`;
+    writeFileSync(join(clone, "evil/tools/evil.tool.ts"), code);
+    execFileSync("git", ["init", "-q"], { cwd: clone });
+    execFileSync("git", ["add", "-f", "."], { cwd: clone });
+    const { code: exit, out } = await run(clone, "doctor", "--data", ".ergon");
+    expect(exit).toBe(1);
+    expect(out).toContain("is tracked by git");
+    expect(existsSync(proof)).toBe(false);
+  });
+
   it.runIf(process.geteuid?.() === 0)("stops them when it belongs to another user", async () => {
     const clone = plant(() => undefined);
     chownSync(join(clone, ".ergon"), 65_534, 65_534);

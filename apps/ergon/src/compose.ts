@@ -17,6 +17,7 @@ import {
   createPinoLogger,
   createSupabase,
   FIRST_PRINCIPAL,
+  type FolderPlace,
   homeOf,
   inspectSupabase,
   ownPaths,
@@ -51,9 +52,13 @@ export type ComposeOptions = {
 export function compose({ flags, home, version, stopping, note, fatal }: ComposeOptions): App {
   const { data, capabilities: folders, mcpConfig } = flags;
   const environment = processEnvironment();
-  const settings = readSettings({ flags: { data, capabilities: folders, mcpConfig }, ...environment });
-  const { values } = settings;
   const userState = stateFolder(environment.env);
+  const settings = readSettings({
+    flags: { data, capabilities: folders, mcpConfig },
+    ...environment,
+    mayUse: (path) => isUsable({ path, isNamed: true, stateFolder: userState }),
+  });
+  const { values } = settings;
   const place = {
     path: values.data,
     isNamed: isNamed(settings, "data"),
@@ -260,6 +265,16 @@ export function compose({ flags, home, version, stopping, note, fatal }: Compose
     const left = workplace;
     workplace = undefined;
     await left?.close();
+  }
+}
+
+/** Why it is not, every command but `doctor` says and stops; `doctor` goes on without what is in it. */
+function isUsable(place: FolderPlace): boolean {
+  try {
+    judgeFolder(place);
+    return true;
+  } catch {
+    return false;
   }
 }
 

@@ -10,7 +10,8 @@ export function readSettings(input: SettingInput): Settings {
   const data = resolveSetting("data", input, { state: "absent" });
   const trusted = data.entry.source !== "default";
   const found = readConfigFile(String(data.value));
-  const file: ConfigFile = trusted ? found : { state: "absent" };
+  const isUsed = trusted && (found.state === "absent" || (input.mayUse?.(String(data.value)) ?? true));
+  const file: ConfigFile = isUsed ? found : { state: "absent" };
   const resolved = SETTING_NAMES.map((name) => (name === "data" ? data : resolveSetting(name, input, file)));
   const values = Object.fromEntries(resolved.map(({ entry, value }) => [entry.name, value])) as SettingValues;
   const problems = [

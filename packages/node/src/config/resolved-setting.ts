@@ -36,4 +36,6 @@ export type SettingInput = {
   readonly flags: SettingFlags;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
+  /** Whether a data folder that was named may be used at all; the settings in one that may not are not read. */
+  readonly mayUse?: (dataFolder: string) => boolean;
 };
