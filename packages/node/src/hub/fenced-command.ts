@@ -5,7 +5,9 @@
  *    sees the file; a folder only where programs are installed: `bin`, `node_modules`, a Python environment.
  * 2  What is Ergon's own is masked last, wherever a folder that the server sees would show it. An installed server still
  *    reads its own folder in DATA/servers.
- * 3  Where there is no fence it is refused: a server that was to be limited never runs without limits.
+ * 3  The folders between one that the server may write and what is masked in it are mounts of their own: no server moves
+ *    them away to put its own in their place.
+ * 4  Where there is no fence it is refused: a server that was to be limited never runs without limits.
  */
 import { closeSync, existsSync, mkdirSync, openSync, readSync, realpathSync, statSync } from "node:fs";
 import { homedir } from "node:os";
@@ -106,7 +108,7 @@ function fenceArgs(
     "/tmp",
     ...(home === undefined ? [] : homeArgs(home, network ? homes : undefined, server)),
     ...shown.flatMap(({ from, at }) => ["--ro-bind", from, at]),
-    ...changed.flatMap(({ from, at }) => ["--bind", from, at]),
+    ...changed.flatMap((bind) => [bind, ...foldersAround(bind, own)]).flatMap(({ from, at }) => ["--bind", from, at]),
     // After the folders: one of them may be the whole machine.
     "--proc",
     "/proc",
@@ -144,6 +146,17 @@ function masksFor(
   );
   const isFolder = ({ from }: Bind): boolean => statSync(from).isDirectory();
   return { folders: seen.filter(isFolder).map(({ at }) => at), files: seen.filter((bind) => !isFolder(bind)) };
+}
+
+/** The folders between what a bind shows and what of ours lies in it, from the outside in. */
+function foldersAround(bind: Bind, own: readonly string[]): readonly Bind[] {
+  const inside = own.flatMap((path) => seenAt(bind, path) ?? []).flatMap((at) => above(relative(bind.at, at)));
+  return [...new Set(inside)].map((path) => ({ from: join(bind.from, path), at: join(bind.at, path) }));
+}
+
+function above(path: string): readonly string[] {
+  const parts = path.split(sep).slice(0, -1);
+  return parts.map((_, index) => join(...parts.slice(0, index + 1)));
 }
 
 /** Where a path of ours is seen through a bind, told by device and inode: the same folder may have several names. */

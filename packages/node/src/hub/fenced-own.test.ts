@@ -6,16 +6,19 @@ import {
   linkSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   realpathSync,
   renameSync,
   rmSync,
+  statSync,
   symlinkSync,
   writeFileSync,
 } from "node:fs";
 import { stripTypeScriptTypes } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { type McpConnection, type MCPServerConfig, silentLogger } from "@ergon/core";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { findFence } from "../sandbox/fence.ts";
@@ -49,8 +52,8 @@ const own = (): readonly string[] => [at(".ergon"), at("mcp-servers.json"), at("
 const HIDDEN = /ENOENT|EACCES|EROFS|EPERM|ENXIO/;
 const KEYS = [".ergon/server.json", "mcp-servers.json", "state/ergon/tokens.json"];
 
-async function opened(config: Partial<MCPServerConfig>): Promise<McpConnection> {
-  const connection = createMcpConnector({ logger: silentLogger, fence: { own: own() } }).open({
+async function opened(config: Partial<MCPServerConfig>, mine = own()): Promise<McpConnection> {
+  const connection = createMcpConnector({ logger: silentLogger, fence: { own: mine } }).open({
     config: { id: "fenced", name: "fenced", command: process.execPath, enabled: true, ...config },
     secrets: [],
     onChange: () => undefined,
@@ -158,6 +161,29 @@ describe.each("fence" in fence ? ["bubblewrap"] : [])("what is Ergon's own, behi
     await vi.waitFor(() => expect(connection.report().state).not.toBe("ready"));
     await vi.waitFor(() => expect(connection.report().state).toBe("ready"), { timeout: 30_000 });
     expect(await probe(connection, "read", at("mcp-servers.json"))).toMatch(HIDDEN);
+  });
+
+  it("stays where it is: the folders around it cannot be moved away to put others in their place", async () => {
+    for (const folder of ["var/lib/data", "conf"]) mkdirSync(at(folder), { recursive: true });
+    writeFileSync(at("conf/mcp.json"), "the key");
+    const mine = [at("var/lib/data"), at("conf/mcp.json")];
+    const connection = await opened({ args: [at("server.ts"), "probes"], access: { write: [project] } }, mine);
+    for (const path of ["var", "var/lib", "var/lib/data", "conf", "conf/mcp.json"])
+      expect(await probe(connection, "move", at(path)), path).toContain("EBUSY");
+    expect(await probe(connection, "write", at("var/lib/notes"))).not.toMatch(HIDDEN);
+    expect(await probe(connection, "move", at("src"))).not.toContain("EBUSY");
+  });
+
+  it("is seen for no grace period by a server that does not go when a mask fell off", async () => {
+    await opened({ args: [at("server.ts"), "probes", at("beat-")], access: { write: [project] } });
+    const beats = () => readdirSync(project).filter((name) => name.startsWith("beat-"));
+    await vi.waitFor(() => expect(beats()).toHaveLength(1));
+    const [beat = ""] = beats();
+    writeFileSync(at("next.json"), "a new key");
+    renameSync(at("next.json"), at("mcp-servers.json"));
+    const replacedAt = Date.now();
+    await sleep(2_000);
+    expect(statSync(at(beat)).mtimeMs).toBeLessThan(replacedAt + 1_000);
   });
 
   it.each([

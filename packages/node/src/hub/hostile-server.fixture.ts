@@ -1,5 +1,6 @@
 // A server that misbehaves as its first argument says, over raw pipes: what the SDK would not let a server do, this does.
-import { appendFileSync, existsSync, readFileSync, writeFileSync } from "node:fs";
+import { randomUUID } from "node:crypto";
+import { appendFileSync, existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
 import { createInterface } from "node:readline";
 
@@ -21,7 +22,7 @@ let tools = ["echo", "crash", "silent", "huge", "flood", "change", "whoami", "as
 let isMute = false;
 
 if (kind === "reads") tools.push({ ...tool("crash_once"), annotations: { readOnlyHint: true } });
-if (kind === "probes") tools.push(...["read", "write", "reach"].map((name) => tool(name)));
+if (kind === "probes") tools.push(...["read", "write", "move", "reach"].map((name) => tool(name)));
 if (kind === "charges")
   tools.push(tool("charge"), tool("impatient"), { ...tool("ask_again"), annotations: { idempotentHint: true } });
 if (kind === "exits") {
@@ -36,6 +37,12 @@ if (kind === "noisy") process.stdout.write("starting up …\n");
 if (kind !== "hangs") createInterface({ input: process.stdin }).on("line", (line) => take(JSON.parse(line) as Message));
 else process.stdin.resume();
 if (kind === "stays") setInterval(() => undefined, 1_000);
+if (kind === "probes" && detail !== "") {
+  // Does not go when it is asked to, and says for how long it lives.
+  process.on("SIGTERM", () => undefined);
+  const beat = `${detail}${randomUUID()}`;
+  setInterval(() => writeFileSync(beat, ""), 50);
+}
 
 /** Lines that are JSON and no message, and lines that are neither. */
 const GARBLED = [
@@ -127,6 +134,8 @@ function call(id: Message["id"], name: string, args: Record<string, unknown>): v
       return attempt(id, () => readFileSync(String(args["path"]), "utf8"));
     case "write":
       return attempt(id, () => writeFileSync(String(args["path"]), "written"));
+    case "move":
+      return attempt(id, () => renameSync(String(args["path"]), `${String(args["path"])}-moved`));
     case "reach":
       connect(Number(args["port"]), "127.0.0.1")
         .once("connect", () => answer(id, { content: [{ type: "text", text: "reached" }] }))

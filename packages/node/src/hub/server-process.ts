@@ -30,6 +30,8 @@ export type ServerProcess = {
   readonly ended: Promise<string>;
   /** Closes its input, then asks, then kills. Resolves when nothing of it is left. */
   readonly end: () => Promise<void>;
+  /** Without asking, for one that must not go on. */
+  readonly kill: () => void;
 };
 
 /** After its input was closed, as the protocol has it. */
@@ -77,13 +79,14 @@ export async function startServerProcess(
     return how;
   });
   let ending: Promise<void> | undefined;
-  return { pid: group, stdin, stdout, stderr, ended, end: () => (ending ??= end()) };
+  const kill = (): void => void (wasKilled = signalGroup(group, "SIGKILL"));
+  return { pid: group, stdin, stdout, stderr, ended, end: () => (ending ??= end()), kill };
 
   async function end(): Promise<void> {
     child.stdin?.end();
     if (!(await within(leaderGone, CLOSE_GRACE_MS))) {
       signalGroup(group, "SIGTERM");
-      if (!(await within(leaderGone, TERM_GRACE_MS))) wasKilled = signalGroup(group, "SIGKILL");
+      if (!(await within(leaderGone, TERM_GRACE_MS))) kill();
     }
     await ended;
   }
