@@ -2,7 +2,7 @@ import { chownSync, linkSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, write
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import { checkOwnDatabase, checkOwnFile } from "./own-file.ts";
+import { checkOwnDatabase, checkOwnFile, foreignEntry } from "./own-file.ts";
 
 const root = mkdtempSync(join(tmpdir(), "ergon-own-file-"));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
@@ -54,6 +54,32 @@ it.each(["", "-wal", "-shm", "-journal"])("a database is refused when its file %
   symlinkSync(join(root, "nowhere"), `${path}${suffix}`);
   expect(() => checkOwnDatabase(path)).toThrow(`${path}${suffix} is a symbolic link`);
 });
+
+it("a journal is refused that names another file: SQLite would delete that one", () => {
+  const folder = mkdtempSync(join(root, "data-"));
+  const found = () => foreignEntry(folder, () => false);
+  writeFileSync(join(folder, "owner.db-journal"), journal(""));
+  writeFileSync(join(folder, "state.db-journal"), "");
+  expect(found()).toBeUndefined();
+  writeFileSync(join(folder, "owner.db-journal"), journal(join(root, "victim")));
+  expect(found()).toContain("owner.db-journal has SQLite delete another file");
+});
+
+/** A rollback journal of no pages, which ends in the name of a super-journal: https://www.sqlite.org/fileformat2.html */
+function journal(name: string): Buffer {
+  const magic = Buffer.from("d9d505f920a163d7", "hex");
+  const head = Buffer.alloc(512);
+  magic.copy(head);
+  for (const [index, value] of [0, 1, 2, 512, 4_096].entries()) head.writeUInt32BE(value, 8 + 4 * index);
+  if (name === "") return head;
+  const sizes = Buffer.alloc(8);
+  sizes.writeUInt32BE(name.length);
+  sizes.writeUInt32BE(
+    Buffer.from(name).reduce((sum, byte) => sum + byte, 0),
+    4,
+  );
+  return Buffer.concat([head, Buffer.alloc(4), Buffer.from(name), sizes, magic]);
+}
 
 function fresh(): string {
   made += 1;

@@ -7,6 +7,7 @@ import {
   openSync,
   readdirSync,
   readFileSync,
+  readSync,
   type Stats,
 } from "node:fs";
 import { join } from "node:path";
@@ -33,12 +34,13 @@ export function checkOwnFolder(path: string): void {
   if (problem !== undefined) throw notOurs(path, problem);
 }
 
-/** The first thing directly inside a folder that is neither a file nor a folder of this user's own. */
+/** The first thing directly inside a folder that is neither a file nor a folder of this user's own, or has others deleted. */
 export function foreignEntry(folder: string, isAllowed: (name: string, found: Stats) => boolean): string | undefined {
   for (const name of readdirSync(folder)) {
     const found = lstatSync(join(folder, name), { throwIfNoEntry: false });
     if (found === undefined || isAllowed(name, found)) continue;
-    const problem = found.isDirectory() ? folderProblem(found) : problemWith(found);
+    const path = join(folder, name);
+    const problem = found.isDirectory() ? folderProblem(found) : (problemWith(found) ?? journalProblem(path));
     if (problem !== undefined) return `${name} ${problem}`;
   }
   return undefined;
@@ -71,6 +73,14 @@ const NO_FOLLOW = constants.O_NOFOLLOW ?? 0;
 const NO_WAIT = constants.O_NONBLOCK ?? 0;
 
 function read(path: string, flags: number, check: (found: Stats, file: number) => void): Buffer | undefined {
+  return open(path, flags, (found, file) => {
+    check(found, file);
+    return readFileSync(file);
+  });
+}
+
+/** Undefined when there is no such file. */
+function open<T>(path: string, flags: number, use: (found: Stats, file: number) => T): T | undefined {
   let file: number;
   try {
     file = openSync(path, constants.O_RDONLY | NO_WAIT | flags);
@@ -80,8 +90,7 @@ function read(path: string, flags: number, check: (found: Stats, file: number) =
     throw thrown;
   }
   try {
-    check(fstatSync(file), file);
-    return readFileSync(file);
+    return use(fstatSync(file), file);
   } finally {
     closeSync(file);
   }
@@ -112,6 +121,21 @@ function problemWith(found: Stats): string | undefined {
 export function folderProblem(found: Stats): string | undefined {
   if (found.isSymbolicLink()) return "is a symbolic link";
   return found.isDirectory() ? ownerProblem(found) : "is not a folder";
+}
+
+/** What the name of another file in a journal ends with: https://www.sqlite.org/src/doc/trunk/src/pager.c, readSuperJournal. */
+const JOURNAL_MAGIC = Buffer.from("d9d505f920a163d7", "hex");
+
+/**
+ * The journal of a transaction over several databases names a file that SQLite deletes once it rolled the journal back: in
+ * the SQLite of older Nodes any file. Ergon's transactions write one database each.
+ */
+function journalProblem(path: string): string | undefined {
+  if (!path.endsWith("-journal")) return undefined;
+  const end = Buffer.alloc(JOURNAL_MAGIC.length);
+  const at = ({ size }: Stats): number => Math.max(0, size - end.length);
+  open(path, NO_FOLLOW, (found, file) => readSync(file, end, 0, end.length, at(found)));
+  return end.equals(JOURNAL_MAGIC) ? "has SQLite delete another file" : undefined;
 }
 
 function ownerProblem({ uid }: Stats): string | undefined {
