@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import {
+  chownSync,
   cpSync,
   existsSync,
   mkdirSync,
@@ -12,6 +13,7 @@ import {
   statSync,
   writeFileSync,
 } from "node:fs";
+import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -218,6 +220,36 @@ describe("the owner of a data folder", () => {
     child.kill("SIGKILL");
   });
 });
+
+const BESIDE = `/tmp/ergon-${String(process.geteuid?.() ?? 0)}`;
+
+describe.runIf(process.geteuid?.() === 0 && !existsSync(BESIDE))(
+  "another user's folder in the place of ours in /tmp",
+  () => {
+    afterEach(() => rmSync(BESIDE, { recursive: true, force: true }));
+
+    it("holds no data folder, though a process listens in it under the name of that one", async () => {
+      const folder = freshFolder();
+      await (await ownedHere(folder)).release();
+      const { dev, ino } = statSync(folder, { bigint: true });
+      mkdirSync(BESIDE);
+      const listening = createServer().listen(join(BESIDE, `${String(dev)}-${String(ino)}.sock`));
+      await once(listening, "listening");
+      chownSync(BESIDE, 65_534, 65_534);
+      try {
+        expect(await isHeld(folder)).toBe(false);
+        await (await ownedHere(folder)).release();
+      } finally {
+        listening.close();
+      }
+    });
+
+    it("keeps no data folder from being owned by being a file", async () => {
+      writeFileSync(BESIDE, "");
+      expect(await isHeld(mkdtempSync(join(root, "free-")))).toBe(false);
+    });
+  },
+);
 
 describe("an owner that lost its folder", () => {
   const lost = expect.objectContaining({ code: "ownership_lost" }) as Error;

@@ -13,7 +13,7 @@ import { connect, createServer, type Server } from "node:net";
 import { join } from "node:path";
 import { errnoOf } from "../blobs/file-errors.ts";
 import { makeFolder } from "./make-folder.ts";
-import { checkOwnFolder, PRIVATE_FILE_MODE } from "./own-file.ts";
+import { checkOwnFolder, folderProblem, PRIVATE_FILE_MODE } from "./own-file.ts";
 import { OWNER_SOCKET } from "./trust-folder.ts";
 
 /** The shortest limit is that of macOS: 104 bytes with the zero at the end. */
@@ -24,7 +24,7 @@ const NO_SOCKETS = new Set(["EOPNOTSUPP", "ENOTSUP", "EPERM", "EINVAL", "ENOSYS"
 export async function isHeld(dataDir: string): Promise<boolean> {
   for (const address of addressesOf(dataDir)) {
     try {
-      if (await answers(address.path)) return true;
+      if (address.isOurs() && (await answers(address.path))) return true;
     } finally {
       address.close();
     }
@@ -56,7 +56,13 @@ export async function holdFolder(dataDir: string): Promise<{ readonly release: (
   throw new Error("unreachable: the last address throws");
 }
 
-type Address = { readonly path: string; readonly prepare: () => void; readonly close: () => void };
+type Address = {
+  readonly path: string;
+  /** Whether only this user can have put a socket there. */
+  readonly isOurs: () => boolean;
+  readonly prepare: () => void;
+  readonly close: () => void;
+};
 
 /** In the order in which they are tried. */
 function addressesOf(dataDir: string): Address[] {
@@ -71,8 +77,8 @@ function addressesOf(dataDir: string): Address[] {
   return process.platform === "linux" ? [throughDescriptor(real), beside] : [beside];
 }
 
-function plain(path: string, prepare: () => void = () => undefined): Address {
-  return { path, prepare, close: () => undefined };
+function plain(path: string): Address {
+  return { path, isOurs: () => true, prepare: () => undefined, close: () => undefined };
 }
 
 /** Linux names an open folder shortly. It stays open while the socket is held, whose name it is. */
@@ -81,14 +87,24 @@ function throughDescriptor(folder: string): Address {
   return { ...plain(`/proc/self/fd/${String(file)}/${OWNER_SOCKET}`), close: () => closeSync(file) };
 }
 
-/** Not in TMPDIR: two processes may disagree about that. */
+/**
+ * Not in TMPDIR: two processes may disagree about that. Every user can take this name in /tmp first: what answers in a folder
+ * of another user is no owner.
+ */
 function besideOf(real: string): Address {
   const { dev, ino } = lstatSync(real, { bigint: true });
   const folder = `/tmp/ergon-${String(process.geteuid?.() ?? 0)}`;
-  return plain(join(folder, `${String(dev)}-${String(ino)}.sock`), () => {
-    makeFolder(folder);
-    checkOwnFolder(folder);
-  });
+  return {
+    ...plain(join(folder, `${String(dev)}-${String(ino)}.sock`)),
+    isOurs: () => {
+      const found = lstatSync(folder, { throwIfNoEntry: false });
+      return found !== undefined && folderProblem(found) === undefined;
+    },
+    prepare: () => {
+      makeFolder(folder);
+      checkOwnFolder(folder);
+    },
+  };
 }
 
 async function answers(path: string): Promise<boolean> {
