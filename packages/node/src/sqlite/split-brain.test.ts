@@ -1,6 +1,6 @@
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { once } from "node:events";
-import { closeSync, cpSync, mkdtempSync, openSync, readdirSync, renameSync, rmSync } from "node:fs";
+import { closeSync, cpSync, mkdirSync, mkdtempSync, openSync, readdirSync, renameSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -94,6 +94,33 @@ describe("a database whose files were replaced", () => {
     expect(await idsIn(next)).toEqual(acknowledged);
     expect(await next.verify()).toEqual([]);
   });
+
+  it.each(["moved away", "moved away and another one is in its place"])(
+    "has all that was acknowledged where its folder is now, when the folder was %s",
+    async (how) => {
+      const first = openSqliteStateStore({ database: open() });
+      const acknowledged: string[] = [];
+      for (let n = 0; n < 20; n += 1) await keep(first, `first-${String(n)}`, acknowledged);
+      await first.sync();
+      const moved = `${folder}-moved`;
+      renameSync(folder, moved);
+      mkdirSync(folder);
+      const others: string[] = [];
+      const other = how === "moved away" ? undefined : openSqliteStateStore({ database: open() });
+      if (other !== undefined) await keep(other, "other-0", others);
+      await expect(keep(first, "late", acknowledged)).rejects.toMatchObject(LOST);
+      await opened[0]?.close();
+      if (other !== undefined) {
+        await keep(other, "other-1", others);
+        expect(await idsIn(other)).toEqual(others);
+      }
+      const next = openSqliteStateStore({ database: open({ path: join(moved, "state.db") }) });
+      expect(await idsIn(next)).toEqual(acknowledged.toSorted());
+      expect(await next.verify()).toEqual([]);
+      await opened.at(-1)?.close();
+      rmSync(moved, { recursive: true });
+    },
+  );
 
   it("is noticed by who looks, also when nothing is written", () => {
     const first = open();

@@ -8,7 +8,10 @@ export type WalFile = {
   readonly syncNow: () => void;
   /** False once another file has its name: then what this process writes is seen by nobody. */
   readonly isInPlace: () => boolean;
-  /** Empties a log that is no longer in its place. */
+  /**
+   * Empties a log that was taken away from its database: closing would move it over what others have written since. One
+   * that was moved together with its database is left: it belongs to that, and SQLite does not touch a moved database.
+   */
   readonly discard: () => void;
   readonly close: () => void;
 };
@@ -30,7 +33,7 @@ export function openWalFile(path: string): WalFile {
     syncNow: () => fdatasyncSync(file),
     isInPlace: () => isSame(path, database) && isSame(`${path}-wal`, wal),
     discard: () => {
-      if (isOpen && !isSame(`${path}-wal`, wal)) ftruncateSync(file);
+      if (isOpen && isSame(path, database) && !isSame(`${path}-wal`, wal)) ftruncateSync(file);
     },
     close: () => {
       if (isOpen) closeSync(file);
