@@ -56,12 +56,13 @@ export function newDraft(): Draft {
   };
 }
 
-/** Made of ids and numbers alone, and two for every step. */
+/** Two for every step, made of ids and numbers alone but for a failure. */
 const BARE: ReadonlySet<EventType> = new Set(["step-started", "step-finished"]);
 
 /** What is told is seen by more people than what is stored: without credentials. */
 export function note(draft: Draft, type: EventType, data: JsonObject): void {
-  draft.events.push({ type, at: draft.at, data: BARE.has(type) ? data : redactJson(data) });
+  const isBare = BARE.has(type) && data["failure"] === undefined;
+  draft.events.push({ type, at: draft.at, data: isBare ? data : redactJson(data) });
 }
 
 export function beginRow(draft: Draft, row: JournalStart): void {
