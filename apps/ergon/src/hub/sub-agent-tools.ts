@@ -78,9 +78,9 @@ type Addition = {
 };
 
 const TEXT = { type: "string", minLength: 1, maxLength: 1_000 } as const;
-/** One word: nobody's sentence is taken for one. */
 /** A planner is shown them only where a message speaks of them. */
 const ON_REQUEST: string[] = ["on-request"];
+/** One word: a sentence of a message is not taken for an id. */
 const REQUEST_ID = { ...TEXT, pattern: "^\\S+$", description: "the id that the request was answered with" } as const;
 
 /** As registries and MCP clients show them. */

@@ -13,8 +13,8 @@ export type KnownEras = {
 };
 
 export const MAX_KNOWN_ERAS = 500;
-/** Servers are brought up to date; after this long one is asked again. */
 const MAX_BOOK_BYTES = 1024 * 1024;
+/** Servers are brought up to date; after this long one is asked again. */
 const KNOWN_MS = 7 * 86_400_000;
 
 /** `legacy` servers begin with `initialize`; the others say at each request what is spoken. */
