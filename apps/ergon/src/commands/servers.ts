@@ -1,5 +1,4 @@
 import { readFile } from "node:fs/promises";
-import { homedir } from "node:os";
 import { resolve } from "node:path";
 import {
   type HubServerStatus,
@@ -9,11 +8,11 @@ import {
   toErgonError,
   usageError,
 } from "@ergon/core";
-import { importServers, limitedAccessMissing, type ServersDesk, type ServersList } from "@ergon/node";
+import { importServers, type ServersDesk, type ServersList } from "@ergon/node";
 import type { App } from "../app.ts";
 import type { CommandContext } from "../command-context.ts";
 import { EXIT, type ExitCode } from "../exit-codes.ts";
-import { defaultAccess } from "../hub/default-access.ts";
+import { describeFence, fenceServer, type FenceWish } from "../hub/fence-server.ts";
 import { printOffers } from "../output/print-offers.ts";
 import { oneLine, printable } from "../output/printable.ts";
 import { startProgressLine } from "../output/progress-line.ts";
@@ -34,36 +33,27 @@ export async function listServers(context: CommandContext): Promise<ExitCode> {
       `No MCP servers. Add one: ${terminal.command} servers add ID -- COMMAND, or: ${terminal.command} servers import FILE`,
     );
   else printServers(terminal, items);
-  for (const { place, message } of problems) {
-    terminal.note(`${terminal.errorColors.yellow("warning:")} ${printable(`${file}:${place}: ${message}`)}`);
-  }
+  for (const { place, message } of problems) terminal.warn(printable(`${file}:${place}: ${message}`));
   return EXIT.ok;
 }
 
-export type AddServer = {
+export type AddServer = FenceWish & {
   readonly id: string;
   readonly words: readonly string[];
   readonly url?: string;
   readonly name?: string;
   readonly env?: readonly string[];
   readonly header?: readonly string[];
-  readonly cwd?: string;
   readonly timeoutMs?: string;
   readonly trusted?: boolean;
   readonly disabled?: boolean;
-  /** False when the person wants no fence. */
-  readonly fence?: boolean;
-  readonly read?: readonly string[];
-  readonly write?: readonly string[];
-  /** False when it may not use the network. */
-  readonly network?: boolean;
 };
 
 export async function addServer(context: CommandContext, options: AddServer): Promise<ExitCode> {
-  const { config, unfenced } = await fencedByDefault(configFrom(options), options);
+  const { config, unfenced } = await fenceServer(configFrom(options), options);
   const status = await atDesk(context, `starting ${options.id}`, (servers) => servers.add(config));
   const code = report(context.terminal, status);
-  if (!context.terminal.json && config.command !== undefined) context.terminal.note(aboutFence(config, unfenced));
+  if (!context.terminal.json && config.command !== undefined) context.terminal.note(describeFence(config, unfenced));
   return code;
 }
 
@@ -240,43 +230,6 @@ function configFrom(options: AddServer): MCPServerConfig {
   throw usageError("usage", `This is no server: ${issue?.path.join(".") ?? ""} ${issue?.message ?? ""}.`);
 }
 
-/** A server that is started here is fenced where that can be; why it is not, else. */
-async function fencedByDefault(
-  config: MCPServerConfig,
-  { fence = true, read = [], write = [], network = true, cwd = "." }: AddServer,
-): Promise<{ readonly config: MCPServerConfig; readonly unfenced?: string }> {
-  const { command, args = [] } = config;
-  const isLimited = read.length > 0 || write.length > 0 || !network;
-  if (command === undefined || !fence) {
-    if (isLimited) throw usageError("usage", "--read, --write and --no-network need a fence around a command.");
-    return { config, unfenced: "--no-fence was given" };
-  }
-  const missing = await limitedAccessMissing();
-  const fenced = defaultAccess({ command, args, cwd: resolve(cwd), home: homedir() });
-  if (missing !== undefined && isLimited) throw usageError("usage", `Its access cannot be limited here: ${missing}`);
-  if (missing !== undefined) return { config, unfenced: missing };
-  if (fenced === undefined) return { config, unfenced: `${command} starts it apart from everything else, or should` };
-  const { access, ...rest } = fenced;
-  const folders = (named: readonly string[], more: readonly string[] = []) => [
-    ...new Set([...more, ...named.map((one) => resolve(one))]),
-  ];
-  return {
-    config: {
-      ...config,
-      ...rest,
-      access: { read: folders(read, access?.read), write: folders(write, access?.write), network },
-    },
-  };
-}
-
-function aboutFence({ id, access }: MCPServerConfig, unfenced = ""): string {
-  if (access === undefined)
-    return `"${id}" runs unfenced (${unfenced}): it can read and change all your files, read Ergon's tokens and keys, approve its own calls and use your other servers. Run only what you trust so. docs/guides/servers.md says how to fence it.`;
-  const named = (folders: readonly string[] = []) => (folders.length === 0 ? "nothing else" : folders.join(", "));
-  const network = access.network === true ? "It may use the network." : "It has no network.";
-  return `"${id}" is fenced: it reads its program and ${named(access.read)}; it writes ${named(access.write).replace("nothing else", "nothing")}. ${network} It sees nothing of Ergon's own. Give it more with --read DIR and --write DIR, or all your rights with --no-fence.`;
-}
-
 function pairs(given: readonly string[], sign: string, form: string): Record<string, string> {
   return Object.fromEntries(
     given.map((pair) => {
@@ -325,7 +278,7 @@ function printServers(terminal: Terminal, items: readonly HubServerStatus[]): vo
 }
 
 function printNotes(terminal: Terminal, { notes = [] }: HubServerStatus): void {
-  for (const note of notes) terminal.note(`${terminal.errorColors.yellow("warning:")} ${oneLine(note)}`);
+  for (const note of notes) terminal.warn(oneLine(note));
 }
 
 function inMs(ms: number | null): string {
