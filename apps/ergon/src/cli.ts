@@ -88,7 +88,7 @@ function guardProcess(): void {
   }
   process.on("unhandledRejection", (reason) => {
     const message = reason instanceof Error ? reason.message : String(reason);
-    terminal.note(`${terminal.errorColors.yellow("warning:")} a promise was left rejected: ${message}`);
+    terminal.warn(`a promise was left rejected: ${message}`);
   });
   process.on("uncaughtException", (error) => {
     printError(terminal, { code: "internal", message: error.message });

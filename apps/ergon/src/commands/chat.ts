@@ -164,7 +164,7 @@ function createTalk({ context, reach, lines, budget, id: given }: TalkParts) {
       clear();
       if (id === undefined || terminal.json) return;
       if (current === undefined || !isRestful(current.state)) await sayWhatGoesOn();
-      terminal.note(`Come back with: ergon chat --conversation ${id}`);
+      terminal.note(`Come back with: ${terminal.command} chat --conversation ${id}`);
     },
     exit: (): ExitCode => (current?.state === "waiting_for_person" ? EXIT.paused : EXIT.ok),
   };

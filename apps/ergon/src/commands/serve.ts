@@ -48,13 +48,14 @@ export type GivenToken = { readonly token?: string; readonly tokenFile?: string 
 /** From a file, or as typed. */
 export async function givenToken(
   { token, tokenFile }: GivenToken,
-  { note, errorColors }: Pick<Terminal, "note" | "errorColors">,
+  terminal: Pick<Terminal, "warn">,
   variable: string,
 ): Promise<string | undefined> {
   if (tokenFile !== undefined) return readTokenFile(tokenFile);
   if (token === undefined) return undefined;
-  const message = `other users of this machine can read --token in the list of processes; use --token-file or ${variable}.`;
-  note(`${errorColors.yellow("warning:")} ${message}`);
+  terminal.warn(
+    `other users of this machine can read --token in the list of processes; use --token-file or ${variable}.`,
+  );
   return token;
 }
 

@@ -56,7 +56,8 @@ export async function showToken({ terminal, compose }: CommandContext): Promise<
   const app = await compose();
   const token = await app.firstToken();
   if (token === undefined) {
-    throw accessError("token_not_found", `${app.settings.values.data} has no first token yet; ergon serve makes one.`);
+    const remedy = `${terminal.command} serve makes one.`;
+    throw accessError("token_not_found", `${app.settings.values.data} has no first token yet; ${remedy}`);
   }
   if (terminal.json) terminal.printJson({ token });
   else terminal.print(token);

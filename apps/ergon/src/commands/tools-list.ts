@@ -23,8 +23,7 @@ export async function listTools({ terminal, compose }: CommandContext): Promise<
   terminal.print(table(rows, { columns, header: ["TOOL", "EFFECTS", "DESCRIPTION"], paint }));
   noteProblems(terminal, problems);
   for (const { id, state, errors } of missing) {
-    const why = oneLine(`the tools of the server "${id}" are not there, it is ${state}. ${errors.at(-1) ?? ""}`);
-    terminal.note(`${terminal.errorColors.yellow("warning:")} ${why}`);
+    terminal.warn(oneLine(`the tools of the server "${id}" are not there, it is ${state}. ${errors.at(-1) ?? ""}`));
   }
   return EXIT.ok;
 }
