@@ -40,7 +40,7 @@ import { isNamed } from "./is-named.ts";
 import { once } from "./once.ts";
 import { logLine } from "./output/log-line.ts";
 import type { GlobalFlags } from "./program/command-group.ts";
-import type { Workplace, WorkplaceParts } from "./workplace.ts";
+import type { Entrance, Workplace, WorkplaceParts } from "./workplace.ts";
 
 export type ComposeOptions = {
   readonly flags: GlobalFlags;
@@ -152,46 +152,10 @@ export function compose({ flags, home, version, stopping, note, fatal }: Compose
       const { createDryRun } = await import("@ergon/core");
       return createDryRun({ gate, registry, plans: await plans(), clock, ids })(request);
     },
-    enter: async (entrance) => {
-      if (workplace !== undefined) return workplace;
-      const [{ enterWorkplace }, { openData }] = await Promise.all([
-        import("./enter-workplace.ts"),
-        import("./open-data.ts"),
-      ]);
-      await capabilities();
-      const memoryState = () => createMemoryStateStore({ logger });
-      const open = () => openData({ values, place, logger, memoryState, supabase });
-      const books = await plans();
-      const hub = {
-        config: servers,
-        environment: environment.env,
-        costs,
-        ...(isNamed(settings, "mcpAutoDiscovery") ? { autoDiscovery: values.mcpAutoDiscovery } : {}),
-        onLearned: (learned: typeof usualUnits) => void (usualUnits = learned),
-      };
-      workplace = await enterWorkplace(
-        {
-          values,
-          version,
-          entry,
-          registry,
-          gate,
-          models,
-          plans: books,
-          clock,
-          ids,
-          logger,
-          stopping,
-          note,
-          fatal,
-          open,
-          hub,
-          asking,
-          closing: closing.signal,
-        },
-        entrance,
-      );
-      return workplace;
+    enter: (entrance) => {
+      const entered = enter(entrance);
+      entering = entered.catch(() => undefined);
+      return entered;
     },
     leave,
     inspectData: async () => {
@@ -201,7 +165,6 @@ export function compose({ flags, home, version, stopping, note, fatal }: Compose
     checkFolder: () => void judgeFolder(place),
     prepareFolder: () => prepareFolder(place),
     firstToken: async () => {
-      judgeFolder(place);
       const id = readFolderId(values.data);
       return values.token ?? (id === undefined ? undefined : readKeptToken(homeOf(userState, id)));
     },
@@ -245,12 +208,49 @@ export function compose({ flags, home, version, stopping, note, fatal }: Compose
       await sandbox.close();
     },
   };
-  const enter: App["enter"] = (entrance) => {
-    const entered = app.enter(entrance);
-    entering = entered.catch(() => undefined);
-    return entered;
-  };
-  return { ...app, enter };
+  return app;
+
+  async function enter(entrance: Entrance): Promise<Workplace> {
+    if (workplace !== undefined) return workplace;
+    const [{ enterWorkplace }, { openData }] = await Promise.all([
+      import("./enter-workplace.ts"),
+      import("./open-data.ts"),
+    ]);
+    await capabilities();
+    const memoryState = () => createMemoryStateStore({ logger });
+    const open = () => openData({ values, place, logger, memoryState, supabase });
+    const books = await plans();
+    const hub = {
+      config: servers,
+      environment: environment.env,
+      costs,
+      ...(isNamed(settings, "mcpAutoDiscovery") ? { autoDiscovery: values.mcpAutoDiscovery } : {}),
+      onLearned: (learned: typeof usualUnits) => void (usualUnits = learned),
+    };
+    workplace = await enterWorkplace(
+      {
+        values,
+        version,
+        entry,
+        registry,
+        gate,
+        models,
+        plans: books,
+        clock,
+        ids,
+        logger,
+        stopping,
+        note,
+        fatal,
+        open,
+        hub,
+        asking,
+        closing: closing.signal,
+      },
+      entrance,
+    );
+    return workplace;
+  }
 
   async function localSandbox(): Promise<Sandbox> {
     const { createLocalSandbox, firstWritable } = await import("@ergon/node");
