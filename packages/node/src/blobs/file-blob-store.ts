@@ -5,7 +5,7 @@ import { type BlobStore, checkBlob, MAX_BLOB_BYTES, missingBlob, storeError } fr
 import { makeFolder } from "../ownership/make-folder.ts";
 import { checkOwnFolder } from "../ownership/own-file.ts";
 import { contentHash } from "./content-hash.ts";
-import { errnoOf, fromFileSystem } from "./file-errors.ts";
+import { absent, fromFileSystem } from "./file-errors.ts";
 import { createWholeWrites, removeLeftovers } from "./write-whole.ts";
 
 export type FileBlobOptions = { readonly folder: string; readonly maxBytes?: number };
@@ -84,8 +84,4 @@ async function contentOf(path: string): Promise<Uint8Array<ArrayBuffer> | undefi
 async function sizeOf(path: string): Promise<number | undefined> {
   const found = await lstat(path).catch(absent);
   return found?.isFile() === true ? found.size : undefined;
-}
-
-function absent(thrown: unknown): undefined {
-  if (errnoOf(thrown) !== "ENOENT") throw thrown;
 }

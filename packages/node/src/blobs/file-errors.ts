@@ -17,6 +17,11 @@ export function errnoOf(thrown: unknown): string {
   return thrown instanceof Error && "code" in thrown && typeof thrown.code === "string" ? thrown.code : "";
 }
 
+/** For `catch`: what is not there is undefined; everything else is thrown again. */
+export function absent(thrown: unknown): undefined {
+  if (errnoOf(thrown) !== "ENOENT") throw thrown;
+}
+
 const PASSING: Readonly<Record<string, string>> = {
   ENOSPC: "The disk is full; make room and try again.",
   EDQUOT: "The quota is used up; make room and try again.",

@@ -7,16 +7,14 @@ import {
   type StateStore,
 } from "@ergon/core";
 import { createBatchWriter } from "./batch-writer.ts";
-import { openOwnedDatabase, type OwnedDatabase, type OwnedDatabaseOptions } from "./owned-database.ts";
+import { openOwnedDatabase } from "./owned-database.ts";
 import { readJournal, readJournalRow } from "./read-journal.ts";
 import { readEnergy } from "./read-energy.ts";
 import { readEvents } from "./read-events.ts";
 import { listSessions, readContext, readScopes, readSession } from "./read-sessions.ts";
+import type { StorePlace } from "./small-store.ts";
 
-/** A database of its own, which is closed with the store, or one that is shared with other stores. */
-export type SqliteStoreOptions =
-  | OwnedDatabaseOptions
-  | { readonly database: OwnedDatabase; readonly logger?: Logger | undefined };
+export type SqliteStoreOptions = StorePlace & { readonly logger?: Logger | undefined };
 
 export type SqliteStateStore = StateStore & {
   /** Reads the whole file and names what is damaged; nothing, when it is sound. Slow: for `doctor`, not for opening. */

@@ -1,6 +1,7 @@
-import { copyFileSync, existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { copyFileSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { type Logger, storeError } from "@ergon/core";
+import type { Logger } from "@ergon/core";
+import { freeName } from "./free-name.ts";
 
 /*
  * SQLite takes a WAL up to its first frame that is not whole, and says nothing of what lies behind. A loss of power leaves
@@ -12,7 +13,6 @@ import { type Logger, storeError } from "@ergon/core";
 const HEADER_BYTES = 32;
 const FRAME_HEAD_BYTES = 24;
 const SALT_BYTES = 8;
-const MAX_COPIES = 100;
 
 /** Call it before SQLite opens the database. */
 export function keepDamagedWal(path: string, logger: Logger | undefined): void {
@@ -77,12 +77,4 @@ function createChecksum(isBigEndian: boolean) {
     },
     is: (bytes: Buffer, at: number): boolean => bytes.readUInt32BE(at) === a && bytes.readUInt32BE(at + 4) === b,
   };
-}
-
-function freeName(path: string): string {
-  for (let n = 1; n <= MAX_COPIES; n += 1) {
-    const name = n === 1 ? path : `${path}-${String(n)}`;
-    if (!existsSync(name)) return name;
-  }
-  throw storeError("store_unavailable", `${path} and ${String(MAX_COPIES - 1)} more copies exist. Move them away.`);
 }

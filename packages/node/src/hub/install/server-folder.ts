@@ -9,6 +9,7 @@ import { realpathSync } from "node:fs";
 import { lstat, mkdir, open, realpath, rm, rmdir } from "node:fs/promises";
 import { basename, dirname, join, sep } from "node:path";
 import { hubError, type MCPServerConfig } from "@ergon/core";
+import { absent } from "../../blobs/file-errors.ts";
 
 /** Lies in every folder that a server was installed into. */
 const MARKER = ".ergon-server";
@@ -63,9 +64,4 @@ export async function realServersFolder(servers: string): Promise<string> {
 
 function yes(): true {
   return true;
-}
-
-function absent(thrown: unknown): undefined {
-  if (thrown instanceof Error && "code" in thrown && thrown.code === "ENOENT") return undefined;
-  throw thrown;
 }

@@ -13,6 +13,7 @@ import { basename, dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { type Logger, storeError } from "@ergon/core";
 import { checkOwnDatabase, checkOwnFile } from "../../ownership/own-file.ts";
+import { freeName } from "../free-name.ts";
 import { identityOf, inTransaction } from "../open-database.ts";
 import { APPLICATION_ID, FIRST_PLAIN_VERSION, STATE_SCHEMA } from "../schema.ts";
 import { importState } from "./import-state.ts";
@@ -121,8 +122,6 @@ function oldFilesOf(path: string): string[] {
   return [...logFilesOf(path), ...stores].filter((file) => existsSync(file));
 }
 
-const MAX_COPIES = 100;
-
 /** Gives the folder of the copy. */
 function copyFiles(path: string, old: readonly string[]): string {
   const copy = freeName(join(dirname(path), "before-0.2"));
@@ -140,14 +139,6 @@ function copyFiles(path: string, old: readonly string[]): string {
   renameSync(partial, copy);
   syncPath(dirname(copy));
   return copy;
-}
-
-function freeName(path: string): string {
-  for (let n = 1; n <= MAX_COPIES; n += 1) {
-    const name = n === 1 ? path : `${path}.${String(n)}`;
-    if (!existsSync(name)) return name;
-  }
-  throw storeError("store_unavailable", `${path} and ${String(MAX_COPIES - 1)} more copies exist. Move them away.`);
 }
 
 function removeCopied(path: string, old: readonly string[]): void {
