@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { storeError } from "@ergon/core";
 import { describeFolder, type FolderDescription, processEnvironment, stateFolder, trustFolder } from "@ergon/node";
@@ -28,11 +29,8 @@ export async function trust(
 }
 
 function describe(path: string): FolderDescription {
-  try {
-    return describeFolder(path);
-  } catch (thrown) {
-    throw storeError("folder_absent", `There is no folder ${path} to trust.`, { cause: thrown });
-  }
+  if (existsSync(path)) return describeFolder(path);
+  throw storeError("folder_absent", `There is no folder ${path} to trust.`);
 }
 
 function show(terminal: Terminal, { folder, uid, mode, count, entries }: FolderDescription): void {

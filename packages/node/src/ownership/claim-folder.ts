@@ -13,7 +13,6 @@ import {
   isAlive,
   readOwnerAccess,
   readServerFile,
-  readServerFileNow,
   removeOwnerAccess,
   removeServerFile,
   type ServerFile,
@@ -73,7 +72,7 @@ export async function claimFolder(options: ClaimOptions): Promise<FolderClaim> {
   for (let waitedMs = 0; ; waitedMs += NAMING_POLL_MS) {
     const owner = await tryToOwn(options, verdict);
     if (owner !== undefined) return owner;
-    const named = await readServerFile(join(path, "server.json"));
+    const named = readServerFile(join(path, "server.json"));
     // A pid that seems dead is one of an earlier owner, or of a container that shares the folder: the wait tells.
     if ((named !== undefined && isAlive(named.pid)) || waitedMs >= NAMING_MS) return owned(options, named);
     await setTimeout(NAMING_POLL_MS);
@@ -159,7 +158,7 @@ type OwnerParts = {
 };
 
 function ownerOf({ options, home, nonce, serverFile, name, letGo }: OwnerParts): FolderOwner {
-  const accessFile = accessFileIn(home.folder);
+  const accessFile = home.folder === undefined ? undefined : accessFileIn(home.folder);
   const shared = options.sharedToken;
   const localToken = shared === undefined ? newSecret() : derivedToken(shared, nonce);
   let seen = lookOf(serverFile);
@@ -168,7 +167,7 @@ function ownerOf({ options, home, nonce, serverFile, name, letGo }: OwnerParts):
   const confirm = (): void => {
     const now = lookOf(serverFile);
     if (now !== undefined && now === seen) return;
-    const named = readServerFileNow(serverFile);
+    const named = readServerFile(serverFile);
     if (named?.nonce !== nonce) throw ownershipLost(options.path, named);
     seen = now;
   };
@@ -189,7 +188,7 @@ function ownerOf({ options, home, nonce, serverFile, name, letGo }: OwnerParts):
       if (released) return;
       released = true;
       // A folder that another process took is left to it.
-      if (readServerFileNow(serverFile)?.nonce !== nonce) return letGo();
+      if (readServerFile(serverFile)?.nonce !== nonce) return letGo();
       if (accessFile !== undefined) removeOwnerAccess(accessFile);
       // First the name, then the lock: the next owner's name must not be removed.
       try {
@@ -206,8 +205,7 @@ function owned(options: ClaimOptions, named: ServerFile | undefined): OwnedFolde
   const { pid, url, nonce } = named;
   if (url === undefined) return { kind: "owned", pid };
   const id = readFolderId(options.path);
-  const file = id === undefined ? undefined : accessFileIn(homeOf(options.stateFolder, id));
-  const access = file === undefined ? undefined : readOwnerAccess(file);
+  const access = id === undefined ? undefined : readOwnerAccess(accessFileIn(homeOf(options.stateFolder, id)));
   if (access !== undefined && access.nonce === nonce)
     return { kind: "owned", pid, url: access.url, token: access.token };
   const shared = options.sharedToken;
@@ -215,10 +213,8 @@ function owned(options: ClaimOptions, named: ServerFile | undefined): OwnedFolde
   return { kind: "owned", pid, url, ...token };
 }
 
-function accessFileIn(home: string): string;
-function accessFileIn(home: string | undefined): string | undefined;
-function accessFileIn(home: string | undefined): string | undefined {
-  return home === undefined ? undefined : join(home, "owner.json");
+function accessFileIn(home: string): string {
+  return join(home, "owner.json");
 }
 
 /** Known to those who have the first token and can read the data folder. */

@@ -20,7 +20,7 @@ export async function inspectFolder(dataDir: string, databaseName: string): Prom
   if (!existsSync(dataDir)) return { state: "absent" };
   try {
     if ((await isHeld(dataDir)) || isLocked(join(dataDir, "owner.db"))) {
-      const named = await readServerFile(join(dataDir, "server.json"));
+      const named = readServerFile(join(dataDir, "server.json"));
       if (named === undefined || !isAlive(named.pid)) return { state: "owned" };
       const { nonce: _own, ...owner } = named;
       return { state: "owned", owner };

@@ -19,11 +19,7 @@ export function writeServerFile(path: string, server: ServerFile): Promise<void>
 }
 
 /** Undefined when it is absent or not what an owner writes: it is a hint, not a truth. */
-export async function readServerFile(path: string): Promise<ServerFile | undefined> {
-  return readServerFileNow(path);
-}
-
-export function readServerFileNow(path: string): ServerFile | undefined {
+export function readServerFile(path: string): ServerFile | undefined {
   const found = ServerFile.safeParse(readJson(path));
   if (!found.success) return undefined;
   const { pid, url, nonce } = found.data;
