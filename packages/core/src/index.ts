@@ -317,17 +317,15 @@ export {
   type PolicyQuestion,
   type ToolPolicy,
 } from "./tools/policy.ts";
+export { DEFAULT_ROLE, isForRole, toolNotFound } from "./tools/known-tools.ts";
 export {
   ActionV2Registry,
-  DEFAULT_ROLE,
   type ICapabilityRegistry,
-  isForRole,
   MAX_TOOLS,
   type RegistryChange,
   type SpecAction,
   type ToolFilter,
   type ToolListing,
-  toolNotFound,
   ToolRegistry,
 } from "./tools/registry.ts";
 export { noSandbox } from "./tools/run-sandbox.ts";

@@ -9,9 +9,11 @@ import {
   type Page,
   type SessionCore,
   SessionStatus,
+  type SessionView,
   usageError,
 } from "@ergon/core";
 import { FIRST_PRINCIPAL } from "@ergon/node";
+import type { App } from "../app.ts";
 import type { CommandContext } from "../command-context.ts";
 import { EXIT, type ExitCode } from "../exit-codes.ts";
 import { describeCorrection } from "../output/describe-correction.ts";
@@ -105,11 +107,7 @@ function isAside({ sessionId, status }: SessionCore): boolean {
 export async function showSession({ terminal, compose }: CommandContext, given: string): Promise<ExitCode> {
   const app = await compose();
   try {
-    const sessionId = await wholeSessionId(app, given);
-    const { view, isOwner } = await throughOwner(app, LOOK, async (workplace) => ({
-      view: await workplace.engine.readSession({ owner: FIRST_PRINCIPAL, sessionId }),
-      isOwner: workplace.isOwner,
-    }));
+    const { view, isOwner } = await look(app, given);
     if (terminal.json) {
       terminal.printJson(view);
       return EXIT.ok;
@@ -141,11 +139,7 @@ export async function showSession({ terminal, compose }: CommandContext, given: 
 export async function showHistory({ terminal, compose }: CommandContext, given: string): Promise<ExitCode> {
   const app = await compose();
   try {
-    const sessionId = await wholeSessionId(app, given);
-    const { view, isOwner } = await throughOwner(app, LOOK, async (workplace) => ({
-      view: await workplace.engine.readSession({ owner: FIRST_PRINCIPAL, sessionId }),
-      isOwner: workplace.isOwner,
-    }));
+    const { view, isOwner } = await look(app, given);
     const { core, history, nextCursor, openCalls = [], corrections = [] } = view;
     if (terminal.json) {
       terminal.printJson({
@@ -180,6 +174,14 @@ export async function showHistory({ terminal, compose }: CommandContext, given: 
   } finally {
     await app.close();
   }
+}
+
+async function look(app: App, given: string): Promise<{ readonly view: SessionView; readonly isOwner: boolean }> {
+  const sessionId = await wholeSessionId(app, given);
+  return throughOwner(app, LOOK, async ({ engine, isOwner }) => ({
+    view: await engine.readSession({ owner: FIRST_PRINCIPAL, sessionId }),
+    isOwner,
+  }));
 }
 
 /** A call that has no result: what was sent, and the key under which its receiver knows it. */

@@ -6,7 +6,8 @@ import { SUB_AGENT_TOOLS } from "../hub/sub-agent.ts";
 import { FINALIZE_TOOL } from "../planner/compile-actions.ts";
 import { createToolRanker } from "../planner/offline/rank-tools.ts";
 import { createToolGate } from "../tools/gate.ts";
-import { isForRole, toolNotFound, ToolRegistry } from "../tools/registry.ts";
+import { isForRole, toolNotFound } from "../tools/known-tools.ts";
+import { ToolRegistry } from "../tools/registry.ts";
 import type { Tool } from "../tools/tool.ts";
 import { type Act, createBuiltinTools } from "./builtin-tools.ts";
 

@@ -1,16 +1,12 @@
 import { ErgonError, toErgonError } from "../errors/ergon-error.ts";
 import { plannerError } from "../errors/planner.ts";
-import { isoTime } from "../ports/clock.ts";
-import type { ConversationMemory, RememberedMessage } from "../ports/conversation-memory.ts";
-import type { Embedder } from "../ports/embedder.ts";
 import type { Logger } from "../ports/logger.ts";
 import type { Ids } from "../ports/ids.ts";
 import type { Json, JsonObject } from "../schema/json.ts";
 import { redactJson } from "../schema/redact.ts";
-import type { SessionCore } from "../schema/session.ts";
 import type { ActionResult, MCPResponse, MCPResponseData, PlannedAction } from "../schema/mcp-loop.ts";
 import { errorKey, resultKey } from "../plans/steps/tool-call.ts";
-import { isForRole } from "../tools/registry.ts";
+import { isForRole } from "../tools/known-tools.ts";
 import type { Tool } from "../tools/tool.ts";
 import { arrangeActions, type Arranged } from "./arrange-actions.ts";
 import type { ChosenPlanner } from "./choose-planner.ts";
@@ -18,7 +14,7 @@ import { callerPlanner, planningPrompt } from "./caller-plan.ts";
 import { compileActions, FINALIZE_TOOL, resultPlaces } from "./compile-actions.ts";
 import { describeResult } from "./describe-result.ts";
 import { executeActions, type ExecutedActions } from "./execute-actions.ts";
-import { composeSummary, findingsIn, type Found, PLANNED_TOOLS_KEY } from "./finalize-summary.ts";
+import { composeSummary, type Found, PLANNED_TOOLS_KEY } from "./finalize-summary.ts";
 import type { OfferTools } from "./llm/offer-tools.ts";
 import { loadContext, type LoadedContext } from "./load-context.ts";
 import { errorOf, isOver, noneSucceeded, outcomeOf, wasCancelled } from "./outcome.ts";
@@ -26,17 +22,17 @@ import type { PlannerAnswer, PlannerInput } from "./planner.ts";
 import { MAX_ACTIONS, readPlan } from "./read-plan.ts";
 import type { ReadRequest } from "./read-request.ts";
 import { createTrace, type LoopTrace, type Warning } from "./trace.ts";
+import { createTurnMemory, type TurnMemoryParts } from "./turn-memory.ts";
 import { openSession, type SessionParts, type TurnSession } from "./turn-session.ts";
 
-export type LoopParts = SessionParts & {
-  readonly ids: Ids;
-  readonly embedder: Embedder;
-  readonly memory: ConversationMemory;
-  readonly planner: ChosenPlanner;
-  readonly offer: OfferTools;
-  readonly strict: boolean;
-  readonly logger: Logger;
-};
+export type LoopParts = SessionParts &
+  TurnMemoryParts & {
+    readonly ids: Ids;
+    readonly planner: ChosenPlanner;
+    readonly offer: OfferTools;
+    readonly strict: boolean;
+    readonly logger: Logger;
+  };
 
 export type Caller = { readonly owner: string; readonly signal: AbortSignal | undefined };
 
@@ -74,13 +70,14 @@ function createTurn(parts: LoopParts, read: ReadRequest, caller: Caller, { sessi
   const { sessionId, mode } = request;
   const { owner, signal } = caller;
   const strict = request.strict ?? parts.strict;
-  const { clock, embedder, memory } = parts;
+  const { embedder, memory } = parts;
+  const turns = createTurnMemory(parts, { owner, sessionId, trace });
 
   return async (): Promise<Attempt> => {
     let answer: PlannerAnswer | undefined;
     try {
       const loaded = await trace.stage("context", async () => {
-        await rememberEnded();
+        await turns.rememberEnded(session);
         return await loadContext({ request, message, owner, embedder, memory, trace, signal });
       });
       const tools = toolsFor(session.source.list(), request);
@@ -212,10 +209,8 @@ function createTurn(parts: LoopParts, read: ReadRequest, caller: Caller, { sessi
       said === undefined ? undefined : [said, ...leftOut, ...(note === undefined ? [] : [note])].join("\n");
     const outcome = outcomeOf(core, answered, intermediateResults);
     // What came of a turn that waits is remembered when it is known.
-    await remember(
-      loaded,
-      isOver(core) ? (summaryMessage ?? composeSummary(await found(intermediateResults))) : undefined,
-    );
+    const answer = isOver(core) ? (summaryMessage ?? composeSummary(await found(intermediateResults))) : undefined;
+    await turns.remember({ message, embedding: loaded.embeddedMessage, answer });
     return {
       outcome,
       ...(outcome === "waiting" && core.waiting.length > 0 ? { waiting: [...core.waiting] } : {}),
@@ -225,46 +220,6 @@ function createTurn(parts: LoopParts, read: ReadRequest, caller: Caller, { sessi
       semanticMatches: [...loaded.conversation.semanticMatches] as unknown as Json[],
       ...(summaryMessage === undefined ? {} : { summaryMessage }),
     };
-  }
-
-  /** A turn that waited for a person when it was answered: by now it is known what came of it. */
-  async function rememberEnded(): Promise<void> {
-    const { before, ended } = session;
-    if (ended === undefined || before["lastMessage"] === undefined) return;
-    try {
-      const { recentMessages } = await memory.load({
-        owner,
-        sessionId,
-        recentLimit: 1,
-        matchLimit: 0,
-        minSimilarity: 1,
-      });
-      const newest = recentMessages.at(-1);
-      if (newest?.role !== "user" || newest.content !== before["lastMessage"]) return;
-      const said = await assistantSaid(embedder, saidIn(before, ended), ended.updatedAt);
-      await memory.append({ owner, sessionId, messages: [said] });
-    } catch (thrown) {
-      const reason = toErgonError(thrown, "memory_unavailable").message;
-      trace.warn({ code: "memory_unavailable", message: `The end of the turn before was not remembered: ${reason}` });
-    }
-  }
-
-  /** The turn, for those that follow; a memory that fails costs only them. */
-  async function remember(loaded: LoadedContext, said: string | undefined): Promise<void> {
-    const at = isoTime(clock);
-    try {
-      const user: RememberedMessage = {
-        role: "user",
-        content: message,
-        at,
-        ...(loaded.embeddedMessage === undefined ? {} : { embedding: loaded.embeddedMessage }),
-      };
-      const assistant = said === undefined ? [] : [await assistantSaid(embedder, said, at)];
-      await memory.append({ owner, sessionId, messages: [user, ...assistant] });
-    } catch (thrown) {
-      const reason = toErgonError(thrown, "memory_unavailable").message;
-      trace.warn({ code: "memory_unavailable", message: `This turn was not remembered: ${reason}` });
-    }
   }
 
   /** What each tool found, large values read from where they are kept. */
@@ -350,19 +305,6 @@ function summaryOf(results: readonly ActionResult[]): string | undefined {
   const summary = results.find(({ tool, success }) => tool === FINALIZE_TOOL && success);
   if (summary === undefined) return undefined;
   return typeof summary.output === "string" ? summary.output : describeResult(summary.output);
-}
-
-/** What a run left in its session, as the answer to the person. */
-function saidIn(context: JsonObject, { status, lastError }: SessionCore): string {
-  if (status !== "completed") return lastError?.message ?? `The run was ${status}.`;
-  const summary = context[resultKey(FINALIZE_TOOL)];
-  return typeof summary === "string" ? summary : composeSummary(findingsIn(context));
-}
-
-/** What was said to the person, as memory keeps it. */
-async function assistantSaid(embedder: Embedder, said: string, at: string): Promise<RememberedMessage> {
-  const [embedding] = await embedder.embed([said]);
-  return { role: "assistant", content: said, at, ...(embedding && { embedding }) };
 }
 
 /** As spec 1 has it: each tool's result once, under its own name. */

@@ -216,8 +216,6 @@ export class ToolRegistry {
   }
 }
 
-export { DEFAULT_ROLE, isForRole, toolNotFound } from "./known-tools.ts";
-
 /** Spec 1's other name for it. */
 export { ToolRegistry as ActionV2Registry };
 

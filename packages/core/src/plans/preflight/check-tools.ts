@@ -1,6 +1,6 @@
 import { suggest } from "../../schema/suggest.ts";
 import { ToolId } from "../../schema/tool.ts";
-import { DEFAULT_ROLE, isForRole } from "../../tools/registry.ts";
+import { DEFAULT_ROLE, isForRole } from "../../tools/known-tools.ts";
 import type { Tool } from "../../tools/tool.ts";
 import { isSchemaObject } from "../../tools/json-schema/walk-schema.ts";
 import { childPath } from "../pointer/json-location.ts";
