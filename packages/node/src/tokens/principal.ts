@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-/** An agent runs, asks and answers; a person also approves and changes servers, tokens and settings. */
+/** An agent runs, asks and answers; a person also approves and makes tokens. Servers are changed with the first token alone. */
 export const TokenScope = z.enum(["agent", "person"]);
 export type TokenScope = z.infer<typeof TokenScope>;
 
