@@ -110,7 +110,7 @@ export {
   ToolCallStep,
 } from "./schema/plan.ts";
 export { LoopReply, LoopState, LoopStatus, LoopType, Score } from "./schema/refinement.ts";
-export { isSecretEntry, REDACTED, redactedStart, redactJson, redactSecrets } from "./schema/redact.ts";
+export { isSecretEntry, REDACTED, redactedName, redactedStart, redactJson, redactSecrets } from "./schema/redact.ts";
 export { SANDBOX_LIMITS, SandboxProfile, SandboxProfileName, SandboxRequest, SandboxResult } from "./schema/sandbox.ts";
 export { RunDiff } from "./schema/run-diff.ts";
 export {

@@ -57,6 +57,15 @@ describe("credentials in a text", () => {
     expect(redactedStart("x".repeat(101), 100)).toBe(`${"x".repeat(100)}… (101 characters)`);
   });
 
+  it("are hidden as names of fields, too, and no field is lost", () => {
+    const [one, two] = ["a", "b"].map((letter) => `ghp_${letter.repeat(36)}`) as [string, string];
+    const shown = redactJson({ inner: { [two]: 2 }, [one]: 1, plain: 4 });
+    expect(JSON.stringify(shown)).not.toContain(one);
+    expect(JSON.stringify(shown)).not.toContain(two);
+    expect(Object.keys(redactJson({ [one]: 1, [two]: 2 }))).toEqual(["[redacted] (field 1)", "[redacted] (field 2)"]);
+    expect(shown).toMatchObject({ plain: 4 });
+  });
+
   it("are hidden at any depth of a value, and the rest stays", () => {
     const deep = JSON.parse('{"a":[1,null,{"b":"Bearer canary-canary"}],"__proto__":{"c":true}}') as unknown;
     expect(JSON.stringify(redactJson(deep))).toBe('{"a":[1,null,{"b":"[redacted]"}],"__proto__":{"c":true}}');

@@ -20,7 +20,13 @@ export function redactedStart(text: string, maxChars: number): string {
   return text.length > maxChars ? `${shown.slice(0, maxChars)}… (${text.length} characters)` : shown;
 }
 
-/** The same for every text in a value; names and numbers stay. Depth must be bounded by the caller, see `jsonProblem`. */
+/** The name of a field, the same way; by its place it stays apart from others that look the same then. */
+export function redactedName(name: string, index: number): string {
+  const shown = redactSecrets(name);
+  return shown === name ? name : `${shown} (field ${index + 1})`;
+}
+
+/** The same for every text and every name in a value; numbers stay. Depth must be bounded by the caller, see `jsonProblem`. */
 export function redactJson<T>(value: T): T {
   return redacted(value) as T;
 }
@@ -30,7 +36,8 @@ function redacted(value: unknown): unknown {
   if (typeof value !== "object" || value === null) return value;
   if (Array.isArray(value)) return value.map(redacted);
   const copy: Record<string, unknown> = {};
-  for (const [name, field] of Object.entries(value)) putField(copy, name, redacted(field));
+  for (const [index, [name, field]] of Object.entries(value).entries())
+    putField(copy, redactedName(name, index), redacted(field));
   return copy;
 }
 

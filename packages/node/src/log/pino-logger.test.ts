@@ -86,6 +86,18 @@ describe("redaction", () => {
     });
   });
 
+  it("hides credentials that stand as names of fields", () => {
+    const [one, two] = ["a", "b"].map((letter) => `ghp_${letter.repeat(36)}`) as [string, string];
+    expect(redact({ [one]: 1, [two]: { [one]: 2 } })).toEqual({
+      "[redacted] (field 1)": 1,
+      "[redacted] (field 2)": { "[redacted] (field 1)": 2 },
+    });
+  });
+
+  it("does not mind a field that is called as another one is shown", () => {
+    expect(redact({ "[redacted] (field 2)": 1, [`ghp_${"a".repeat(36)}`]: 2 })).toEqual({ "[redacted] (field 2)": 2 });
+  });
+
   it("hides credentials inside texts, messages included", () => {
     const { logger, lines } = open("info");
     logger.info({ header: "Bearer canary-canary", url: "https://me:canary@host/" }, "sent Bearer canary-canary");

@@ -1,4 +1,4 @@
-import { isSecretEntry, REDACTED, redactedStart } from "@ergon/core";
+import { isSecretEntry, REDACTED, redactedName, redactedStart } from "@ergon/core";
 
 /** Deeper values, longer lists and longer texts are cut: a log line is a hint, not a store. */
 export const MAX_REDACT_DEPTH = 8;
@@ -75,12 +75,16 @@ function copyList(list: readonly unknown[], budget: Budget): unknown[] {
 
 function copyEntries(value: object, budget: Budget): Record<string, unknown> {
   const out: Record<string, unknown> = {};
-  for (const key of Object.keys(value)) {
+  for (const [index, key] of Object.keys(value).entries()) {
     if (spent(budget)) {
       out["…"] = "cut";
       return out;
     }
-    Object.defineProperty(out, key, { value: entry(value, key, budget), enumerable: true });
+    Object.defineProperty(out, redactedName(key, index), {
+      value: entry(value, key, budget),
+      enumerable: true,
+      configurable: true,
+    });
   }
   return out;
 }
