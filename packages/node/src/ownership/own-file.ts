@@ -34,6 +34,16 @@ export function checkOwnFolder(path: string): void {
   if (problem !== undefined) throw notOurs(path, problem);
 }
 
+/** The same for a folder and everything below it; for one whose files are opened by others' code. */
+export function checkOwnTree(folder: string): void {
+  checkOwnFolder(folder);
+  if (statOf(folder) === undefined) return;
+  const foreign = foreignEntry(folder, () => false);
+  if (foreign !== undefined) throw notOurs(folder, `holds what is not yours: ${foreign}`);
+  for (const entry of readdirSync(folder, { withFileTypes: true }))
+    if (entry.isDirectory()) checkOwnTree(join(folder, entry.name));
+}
+
 /** The first thing directly inside a folder that is neither a file nor a folder of this user's own, or has others deleted. */
 export function foreignEntry(folder: string, isAllowed: (name: string, found: Stats) => boolean): string | undefined {
   for (const name of readdirSync(folder)) {

@@ -11,6 +11,7 @@ import { readFileSync } from "node:fs";
 import { mkdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { storeError } from "@ergon/core";
+import { checkOwnTree } from "../ownership/own-file.ts";
 import { newSecret } from "../tokens/secret.ts";
 import { withBaselineWasm } from "./baseline-wasm.ts";
 import { migrate, migrationsEdition } from "./migrate.ts";
@@ -39,6 +40,8 @@ export async function openEmbeddedDatabase(options: EmbeddedDatabaseOptions): Pr
 }
 
 async function open({ folder, schema }: EmbeddedDatabaseOptions): Promise<EmbeddedDatabase> {
+  // Postgres follows links, and so would what is written beside its files.
+  checkOwnTree(folder);
   const isNew = !isReady(folder);
   const edition = `${liteVersion()} ${migrationsEdition(join(schema, "migrations"))}`;
   const isKnown = editionOf(folder) === edition;

@@ -1,6 +1,6 @@
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { createHashEmbedder, type Embedder, silentLogger } from "@ergon/core";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { type EmbeddedDatabase, openEmbeddedDatabase } from "./embedded-database.ts";
@@ -47,6 +47,24 @@ describe("the embedded Supabase", () => {
     ]);
     await again.close();
   });
+
+  it.each(["ready.json", "schema-cache.json.new", "pg/postgresql.conf", "pg/base/1/PG_VERSION"])(
+    "writes through no link that lies in its folder: %s",
+    async (name) => {
+      const planted = mkdtempSync(join(folder, "planted-"));
+      const victim = join(planted, "victim");
+      writeFileSync(victim, "{}");
+      const link = join(planted, "supabase", name);
+      mkdirSync(dirname(link), { recursive: true });
+      if (name !== "ready.json") writeFileSync(join(planted, "supabase/ready.json"), "{}");
+      symlinkSync(victim, link);
+      const supabase = createSupabase({ dataFolder: planted, schema, logger: silentLogger });
+      const { error } = await supabase.client.from("profiles").select("id");
+      expect(error?.message).toContain(`${basename(name)} is a symbolic link`);
+      expect(readFileSync(victim, "utf8")).toBe("{}");
+      await supabase.close();
+    },
+  );
 
   it("answers an error after it was closed, and throws nothing", async () => {
     const supabase = open();
