@@ -473,6 +473,7 @@ describe("ergon chat and ergon energy", { timeout: 120_000 }, () => {
       const second = onTerminal(`--conversation ${id}`);
       await second.until("sleep for 20000 ms");
       for (const said of ["greet Ada", "Hello, Ada!"]) expect(second.shown()).toContain(said);
+      await second.until("›");
       second.type("\u0004");
       await second.closed;
       // The prompt's line is cleared, and nothing stands before the shell's own prompt.
