@@ -8,11 +8,12 @@ import {
   type ErgonError,
   type Logger,
   type NewEvent,
+  PlanVerdict,
   syncEnds,
   toErgonError,
   usageError,
 } from "@ergon/core";
-import { FIRST_PRINCIPAL, newSecret, openTokenBook, PlanVerdict, readFirstToken } from "@ergon/node";
+import { FIRST_PRINCIPAL, newSecret, openTokenBook, readFirstToken } from "@ergon/node";
 import { callDirectly } from "./direct-call.ts";
 import { leadSubAgent } from "./hub/lead-sub-agent.ts";
 import { type HubParts, openHub } from "./hub/open-hub.ts";

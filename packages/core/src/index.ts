@@ -104,6 +104,7 @@ export {
   type ParallelBranchStep,
   PlanId,
   PlanProblem,
+  PlanVerdict,
   PlanStep,
   RetryPolicy,
   StepId,

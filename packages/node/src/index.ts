@@ -56,7 +56,7 @@ export { AFTER_HEADER } from "./remote/follow-remote.ts";
 export { createRemoteEngine } from "./remote/remote-engine.ts";
 export { createRemoteConversations } from "./remote/remote-conversations.ts";
 export { createRemoteLoops } from "./remote/remote-loops.ts";
-export { PlanVerdict, validateRemotePlan } from "./remote/remote-plans.ts";
+export { validateRemotePlan } from "./remote/remote-plans.ts";
 export { createRemoteTokens, type TokenDesk } from "./remote/remote-tokens.ts";
 export { callRemoteTool, callRemoteToolFor, listRemoteTools } from "./remote/remote-tools.ts";
 export { embedRows } from "./supabase/embed-rows.ts";

@@ -26,9 +26,10 @@ import {
   type ToolGate,
   type ToolRegistry,
   validatePlan,
+  PlanVerdict,
 } from "@ergon/core";
 import type { EngineWorld } from "@ergon/core/testing";
-import { openTokenBook, type OwnedSubAgent, PlanVerdict, readSettings, type TokenBook } from "@ergon/node";
+import { openTokenBook, type OwnedSubAgent, readSettings, type TokenBook } from "@ergon/node";
 import { createToolCalls } from "../call-tool.ts";
 import { leadSubAgent } from "../hub/lead-sub-agent.ts";
 import { type Hub, openHub } from "../hub/open-hub.ts";

@@ -1,6 +1,5 @@
 // What an MCP client needs to write a plan of its own: the format, the tools that its steps may call, and a check.
-import { AgenticPlan, Json, type ToolSummary } from "@ergon/core";
-import { PlanVerdict } from "@ergon/node";
+import { AgenticPlan, Json, PlanVerdict, type ToolSummary } from "@ergon/core";
 import type { Tool } from "@modelcontextprotocol/server";
 import { z } from "zod";
 import { answer, outputSchema } from "./answers.ts";

@@ -1,5 +1,5 @@
-import type { Engine, Json, RefinementLoops, ToolSummary } from "@ergon/core";
-import type { ApprovalCounter, PlanVerdict, ServersDesk } from "@ergon/node";
+import type { Engine, Json, PlanVerdict, RefinementLoops, ToolSummary } from "@ergon/core";
+import type { ApprovalCounter, ServersDesk } from "@ergon/node";
 import type { CalledTool, CallTool } from "../http/http-parts.ts";
 import type { AskTurn } from "../make-loop.ts";
 

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { Json, JsonSchema } from "./json.ts";
+import { Json, JsonObject, JsonSchema } from "./json.ts";
 import { ToolId } from "./tool.ts";
 
 export const MAX_PLAN_STEPS = 50_000;
@@ -188,3 +188,7 @@ export const PlanProblem = z.object({
   severity: z.enum(["error", "warning"]),
 });
 export type PlanProblem = z.infer<typeof PlanProblem>;
+
+/** What preflight says of a plan as a whole. */
+export const PlanVerdict = z.object({ ok: z.boolean(), problems: z.array(PlanProblem), estimate: JsonObject });
+export type PlanVerdict = z.infer<typeof PlanVerdict>;

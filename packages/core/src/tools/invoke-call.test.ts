@@ -454,6 +454,29 @@ describe("a tool that fails", () => {
     await turn();
     expect(logger.entries()).toMatchObject([{ level: "warn", message: "A tool failed after its call was over." }]);
   });
+
+  it.each([
+    ["the reason of its signal", (signal: AbortSignal): unknown => signal.reason],
+    ["an AbortError", (): unknown => new DOMException("Stopped.", "AbortError")],
+  ])("that is %s is not logged: the tool stopped as it was asked to", async (_what, thrown) => {
+    const logger = createMemoryLogger();
+    const clock = createSimulatedClock();
+    const { invoke } = world({
+      clock,
+      logger,
+      effects: "read",
+      run: (_params, run) =>
+        new Promise((_resolve, reject) => {
+          run.signal.addEventListener("abort", () => reject(thrown(run.signal) as Error));
+        }),
+    });
+    const pending = invoke();
+    await turn();
+    clock.jump();
+    expect(await pending).toMatchObject({ error: { code: "tool_timeout" } });
+    await turn();
+    expect(logger.entries()).toEqual([]);
+  });
 });
 
 describe("progress", () => {

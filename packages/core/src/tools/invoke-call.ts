@@ -92,8 +92,10 @@ export function createInvoke(deps: InvokeDeps): (call: AllowedCall, options: Inv
           else settle(resultOf(tool, body, returned, state.put));
         },
         (thrown: unknown) => {
-          if (state.isOver) logLate(tool, options, "A tool failed after its call was over.");
-          else settle({ error: failureOf(call, thrown) });
+          if (!state.isOver) settle({ error: failureOf(call, thrown) });
+          else if (!isAbort(thrown, state.stopping.signal)) {
+            logLate(tool, options, "A tool failed after its call was over.");
+          }
         },
       );
     });
@@ -108,6 +110,11 @@ export function createInvoke(deps: InvokeDeps): (call: AllowedCall, options: Inv
   function notBegun({ toolId }: AllowedCall, error: ErrorValue, { idempotencyKey }: InvokeOptions): CallOutcome {
     return outcomeWithRows(clock, { error }, { toolId, idempotencyKey, durationMs: 0, energyUnits: 0 });
   }
+}
+
+/** Whether a tool only says that it was stopped, as it was asked to. */
+function isAbort(thrown: unknown, { aborted, reason }: AbortSignal): boolean {
+  return aborted && (thrown === reason || (thrown instanceof Error && thrown.name === "AbortError"));
 }
 
 /** Async, so that what the tool throws at once, or a strange thenable, ends as a rejection like any other. */

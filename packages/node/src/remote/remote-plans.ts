@@ -1,9 +1,5 @@
-import { type Json, JsonObject, PlanProblem } from "@ergon/core";
-import { z } from "zod";
+import { type Json, PlanVerdict } from "@ergon/core";
 import { callRemote, readJson, type RemoteTarget } from "./remote-call.ts";
-
-export const PlanVerdict = z.object({ ok: z.boolean(), problems: z.array(PlanProblem), estimate: JsonObject });
-export type PlanVerdict = z.infer<typeof PlanVerdict>;
 
 /** What the process that owns the data folder finds wrong with a plan: it knows the tools. */
 export async function validateRemotePlan(
