@@ -60,7 +60,9 @@ export async function diagnose(app: App, version: string): Promise<Diagnosis> {
     ...nodeProblems(process.versions.node),
     ...app.settings.problems.map(({ message }) => message),
     ...(app.model.kind === "broken" ? [app.model.problem] : []),
-    ...(data.problem === undefined ? checkDatabase(join(data.folder, DATABASE_NAME)) : [data.problem]),
+    ...(data.problem === undefined
+      ? checkDatabase(join(data.folder, DATABASE_NAME), { isFree: data.state === "free" })
+      : [data.problem]),
     ...(await ownerProblems(data)),
     ...capabilities.flatMap((folder) => folder.problems.map(describeProblem)),
     ...(await serversProblems(app)),

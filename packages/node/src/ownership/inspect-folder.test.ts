@@ -39,6 +39,11 @@ it("does not know the version that only a killed process's log holds, and finds 
   expect(await inspect()).toEqual({ state: "free" });
 });
 
+it("finds nothing wrong with one that was made and has no tables yet", async () => {
+  write(join(folder, "state.db"), "PRAGMA journal_mode = WAL");
+  expect(await inspect()).toEqual({ state: "free" });
+});
+
 it("names the owner while it lives, and not a moment longer", { timeout: 30_000 }, async () => {
   const script = `
     import { claimFolder } from "./claim-folder.ts";

@@ -60,7 +60,8 @@ function inspectDatabase(path: string): Pick<FolderInspection, "schemaVersion" |
   }
   const schemaVersion = header.readUInt32BE(60);
   const application = header.readUInt32BE(68);
-  if (schemaVersion === 0 && application === 0 && existsSync(`${path}-wal`)) return {};
+  const isEmpty = header.readUInt32BE(28) <= 1;
+  if (schemaVersion === 0 && application === 0 && (isEmpty || existsSync(`${path}-wal`))) return {};
   if (application !== APPLICATION_ID) return { problem: `${path} is a database of something else than Ergon.` };
   if (schemaVersion <= SCHEMA_VERSION) return { schemaVersion };
   return { schemaVersion, problem: `${path} has schema ${schemaVersion}; this Ergon knows up to ${SCHEMA_VERSION}.` };

@@ -1,32 +1,39 @@
-import { statSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
+import { dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { pathToFileURL } from "node:url";
 import { checkOwnDatabase } from "../ownership/own-file.ts";
-import { identityOf, MEMORY, openDatabase } from "./open-database.ts";
+import { checkNotEmptied, identityOf, MEMORY, openDatabase } from "./open-database.ts";
 import { APPLICATION_ID, SCHEMA_VERSION, STATE_SCHEMA } from "./schema.ts";
 import { fromSqlite, isCorruption, RESTORE } from "./sqlite-errors.ts";
-import { damagedWals } from "./wal-damage.ts";
+import { discardedBy, keptWals } from "./wal-damage.ts";
 
 /** SQLite names at most so many faults. */
 const MAX_FAULTS = 10;
 
 /**
  * Reads a whole state database, for `doctor`, and says what is wrong with it. It claims and changes nothing, so it may look
- * at a folder whose owner runs.
+ * at a folder whose owner runs; what a start would discard is known only when none does.
  */
-export function checkDatabase(path: string): readonly string[] {
+export function checkDatabase(path: string, { isFree }: { readonly isFree: boolean }): readonly string[] {
+  if (!existsSync(dirname(path))) return [];
+  return [...faultsIn(path), ...(isFree ? damagedWal(path) : []), ...keptWals(path)];
+}
+
+function faultsIn(path: string): readonly string[] {
   const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
   if (size === 0 && !hasWal(path)) return [];
   let db: DatabaseSync | undefined;
   try {
     checkOwnDatabase(path);
+    checkNotEmptied(path);
     db = openToRead(path);
     const faults = db.prepare(`PRAGMA integrity_check(${String(MAX_FAULTS)})`).all();
     const damaged = faults.map((row) => String(row["integrity_check"])).filter((line) => line !== "ok");
     if (damaged.length > 0) return [`${path} is damaged: ${damaged.join("; ")}. ${RESTORE}`];
     const { application, version } = identityOf(db);
     if (application !== APPLICATION_ID || version !== SCHEMA_VERSION) return [];
-    return [...missingFrom(db, path), ...discardedFrom(db, path), ...damagedWals(path).map(keptWal)];
+    return [...missingFrom(db, path), ...discardedFrom(db, path)];
   } catch (thrown) {
     const error = fromSqlite(thrown, `checking ${path}`);
     return [isCorruption(error) ? `${path} is damaged. ${error.message}` : error.message];
@@ -59,8 +66,13 @@ function missingFrom(db: DatabaseSync, path: string): readonly string[] {
   return missing.length === 0 ? [] : [`${path} lacks ${missing.join(", ")}. ${RESTORE}`];
 }
 
-function keptWal(file: string): string {
-  return `A damaged WAL was found at a start and transactions in it were discarded. It is kept in ${file}; move it away when you have looked at it.`;
+function damagedWal(path: string): readonly string[] {
+  const count = discardedBy(path);
+  if (count === 0) return [];
+  const transactions = `${String(count)} ${count === 1 ? "transaction" : "transactions"}`;
+  return [
+    `${path}-wal is damaged: ${transactions} behind the damage will be discarded at the next start. ${RESTORE} Else start Ergon: it keeps the damaged file.`,
+  ];
 }
 
 function discardedFrom(db: DatabaseSync, path: string): readonly string[] {

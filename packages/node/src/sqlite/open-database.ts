@@ -56,16 +56,21 @@ export function openDatabase({ path, checkpointPages = CHECKPOINT_PAGES, schema 
 /** Sessions hold what people said and what tools gave. The WAL gets the mode of the database. */
 function makePrivate(path: string): void {
   checkOwnDatabase(path);
-  const { mode, size = 0 } = statSync(path, { throwIfNoEntry: false }) ?? {};
-  // SQLite would delete it without a word.
-  if (size === 0 && (statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0)
-    throw storeError(
-      "store_corrupt",
-      `${path} is missing or empty, but its WAL is there. Restore the data folder from a copy.`,
-    );
+  checkNotEmptied(path);
+  const mode = statSync(path, { throwIfNoEntry: false })?.mode;
   // Never opened when it is there: closing it again would drop the locks that SQLite holds on it in this process.
   if (mode === undefined) closeSync(openSync(path, "wx", PRIVATE_FILE_MODE));
   else if ((mode & 0o077) !== 0) chmodSync(path, PRIVATE_FILE_MODE);
+}
+
+/** SQLite deletes the WAL of an empty database without a word, also when it was asked to read only. */
+export function checkNotEmptied(path: string): void {
+  const bytesOf = (file: string): number => statSync(file, { throwIfNoEntry: false })?.size ?? 0;
+  if (bytesOf(path) > 0 || bytesOf(`${path}-wal`) === 0) return;
+  throw storeError(
+    "store_corrupt",
+    `${path} is missing or empty, but its WAL is there. Restore the data folder from a copy.`,
+  );
 }
 
 function checkIdentity(db: DatabaseSync, path: string, schema: DatabaseSchema): void {

@@ -8,7 +8,7 @@ import { STATE_SCHEMA } from "./schema.ts";
 import { createSharedSync } from "./shared-sync.ts";
 import { fromSqlite, isCorruption, isIoFailure } from "./sqlite-errors.ts";
 import { createSyncPace } from "./sync-pace.ts";
-import { keepDamagedWal } from "./wal-damage.ts";
+import { keepDamagedWal, keepRemovedWal } from "./wal-damage.ts";
 import { openWalFile, type WalFile } from "./wal-file.ts";
 
 /*
@@ -86,9 +86,18 @@ export function openOwnedDatabase(options: OwnedDatabaseOptions): OwnedDatabase 
   /** Frames in a WAL that belongs to another file would damage that one. */
   function checkFiles(): void {
     if (wal === undefined || wal.isInPlace()) return;
-    // Closing must not move what it holds over what others have written since.
-    wal.discard();
-    lose("its files were replaced");
+    let kept: string | undefined;
+    try {
+      // Another owner's end has moved the WAL into the database. Without one, this may be all there is of the newest commits.
+      confirmOwner?.();
+      if (wal.isTakenAway()) kept = keepRemovedWal(path, wal.bytes());
+    } catch (thrown) {
+      throw isErgonError(thrown) ? thrown : lost(path, "its files were replaced; the WAL could not be kept", thrown);
+    } finally {
+      // Closing must not move what it holds over what others have written since.
+      wal.discard();
+    }
+    throw kept === undefined ? lost(path, "its files were replaced") : removed(path, kept);
   }
 
   function confirm(): void {
@@ -244,13 +253,15 @@ function openAsOwner(options: OwnedDatabaseOptions): {
 } {
   const { path, logger, checkpointPages } = options;
   let db: DatabaseSync | undefined;
+  let isDamaged = false;
   try {
     if (path !== MEMORY) {
       checkOwnDatabase(path);
-      keepDamagedWal(path, logger);
+      isDamaged = keepDamagedWal(path, logger);
       migrateFrom01(path, logger);
     }
     db = openDatabase({ path, checkpointPages, schema: STATE_SCHEMA });
+    if (isDamaged) db.exec("PRAGMA wal_checkpoint(TRUNCATE)");
     const raise = db.prepare("UPDATE owner SET epoch = epoch + 1 RETURNING epoch");
     const epoch = inTransaction(db, () => Number(raise.get()?.["epoch"]));
     return { db, epoch, wal: path === MEMORY ? undefined : openWalFile(path) };
@@ -265,5 +276,13 @@ function lost(path: string, how: string, cause?: unknown): ErgonError {
     "ownership_lost",
     `Another process took over ${path}: ${how}. This process stopped writing; work through the new owner.`,
     { details: { path }, cause },
+  );
+}
+
+function removed(path: string, kept: string): ErgonError {
+  return storeError(
+    "ownership_lost",
+    `${path}-wal was removed or replaced while this process used it. What it held is kept in ${kept}. Run \`ergon doctor\` before you start again.`,
+    { details: { path, kept } },
   );
 }

@@ -7,6 +7,7 @@ import { createInterface } from "node:readline";
 import { createMemoryLogger, type ErgonError, type StateStore, storeError } from "@ergon/core";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { openSqliteApprovalStore } from "./approval-store.ts";
+import { checkDatabase } from "./check-database.ts";
 import { openOwnedDatabase, type OwnedDatabase, type OwnedDatabaseOptions } from "./owned-database.ts";
 import { openSqliteStateStore } from "./state-store.ts";
 
@@ -119,6 +120,29 @@ describe("a database whose files were replaced", () => {
       expect(await next.verify()).toEqual([]);
       await opened.at(-1)?.close();
       rmSync(moved, { recursive: true });
+    },
+  );
+
+  it.each(["removed", "moved away", "replaced by a copy"])(
+    "keeps what its WAL held, which was %s under a process that still owns it, and says where",
+    async (how) => {
+      const first = openSqliteStateStore({ database: open({ confirmOwner: () => undefined }) });
+      const acknowledged: string[] = [];
+      for (let n = 0; n < 20; n += 1) await keep(first, `first-${String(n)}`, acknowledged);
+      await first.sync();
+      if (how === "replaced by a copy") cpSync(`${path}-wal`, `${path}-copy`);
+      if (how === "moved away") renameSync(`${path}-wal`, `${path}-away`);
+      else rmSync(`${path}-wal`);
+      if (how === "replaced by a copy") renameSync(`${path}-copy`, `${path}-wal`);
+      const kept = `${path}-wal.removed`;
+      const said = { ...LOST, message: expect.stringContaining(`is kept in ${kept}.`) as string };
+      await expect(keep(first, "late", acknowledged)).rejects.toMatchObject(said);
+      await opened[0]?.close();
+      expect(checkDatabase(path, { isFree: true })).toEqual([expect.stringContaining(`move it to ${path}-wal`)]);
+      renameSync(kept, `${path}-wal`);
+      const next = openSqliteStateStore({ database: open() });
+      expect(await idsIn(next)).toEqual(acknowledged.toSorted());
+      expect(await next.verify()).toEqual([]);
     },
   );
 

@@ -1,12 +1,13 @@
-import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { createMemoryLogger } from "@ergon/core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { checkDatabase } from "./check-database.ts";
 import { openOwnedDatabase } from "./owned-database.ts";
 import { discardedIn } from "./wal-damage.ts";
 
+const FREE = { isFree: true };
 const COMMITS = 20;
 const HEADER_BYTES = 32;
 const FRAME_BYTES = 24 + 4_096;
@@ -46,11 +47,33 @@ describe("the WAL that a process left", () => {
   ])("is kept when a bit %s is another one, and what it cost is said", async (_, at, kept) => {
     const wal = readFileSync(`${path}-wal`);
     wal.writeUInt8(wal.readUInt8(at) ^ 1, at);
-    const { cursors, entries, copy, problems } = await open(wal);
+    const { cursors, entries, copy, before, problems } = await open(wal);
+    expect(before).toContainEqual(expect.stringContaining(`${String(COMMITS - kept)} transactions behind the damage`));
     expect(cursors).toBe(kept);
     expect(entries).toMatchObject([{ level: "warn", fields: { transactions: COMMITS - kept } }]);
     expect(readFileSync(copy).equals(wal)).toBe(true);
     expect(problems).toEqual([expect.stringContaining(copy)]);
+  });
+
+  it("is kept and said once, although the process that found it is killed, too", async () => {
+    const wal = readFileSync(`${path}-wal`);
+    const at = HEADER_BYTES + FRAME_BYTES * 7 + 500;
+    wal.writeUInt8(wal.readUInt8(at) ^ 1, at);
+    const folder = join(root, "twice");
+    const [first, second] = ["first", "second"].map((name) => join(folder, name, "state.db")) as [string, string];
+    for (const file of [first, second]) mkdirSync(dirname(file), { recursive: true });
+    copyFileSync(path, first);
+    writeFileSync(`${first}-wal`, wal);
+    const killed = openOwnedDatabase({ path: first });
+    killed.write("a test", () => killed.run("INSERT INTO cursors VALUES ('1000', 'ada', 1)"));
+    for (const suffix of ["", "-wal"]) copyFileSync(`${first}${suffix}`, `${second}${suffix}`);
+    await killed.close();
+    const logger = createMemoryLogger();
+    const next = openOwnedDatabase({ path: second, logger });
+    expect(next.all("SELECT name FROM cursors WHERE name = '1000'")).toHaveLength(1);
+    await next.close();
+    expect(logger.entries()).toEqual([]);
+    expect(readdirSync(dirname(second))).toEqual(["state.db"]);
   });
 
   it("is torn without a word where nothing whole was written", async () => {
@@ -65,10 +88,11 @@ async function open(wal: Buffer) {
   const copied = join(root, `${String(made)}.db`);
   copyFileSync(path, copied);
   writeFileSync(`${copied}-wal`, wal);
+  const before = checkDatabase(copied, FREE);
   const logger = createMemoryLogger();
   const database = openOwnedDatabase({ path: copied, logger });
   const [row] = database.all<{ n: number }>("SELECT count(*) AS n FROM cursors WHERE CAST(name AS INTEGER) >= 0");
   await database.close();
-  const problems = checkDatabase(copied);
-  return { cursors: row?.n, entries: logger.entries(), copy: `${copied}-wal.damaged`, problems };
+  const problems = checkDatabase(copied, FREE);
+  return { cursors: row?.n, entries: logger.entries(), copy: `${copied}-wal.damaged`, before, problems };
 }

@@ -1,6 +1,8 @@
-import { copyFileSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { copyFileSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import type { Logger } from "@ergon/core";
+import { syncPath } from "../blobs/sync-path.ts";
+import { PRIVATE_FILE_MODE } from "../ownership/own-file.ts";
 import { freeName } from "./free-name.ts";
 
 /*
@@ -14,26 +16,61 @@ const HEADER_BYTES = 32;
 const FRAME_HEAD_BYTES = 24;
 const SALT_BYTES = 8;
 
-/** Call it before SQLite opens the database. */
-export function keepDamagedWal(path: string, logger: Logger | undefined): void {
+/**
+ * Call it before SQLite opens the database. True: a copy was kept. Checkpoint the WAL then, or what lies behind the damage
+ * is found, kept and said again at each start after a kill.
+ */
+export function keepDamagedWal(path: string, logger: Logger | undefined): boolean {
+  const transactions = discardedBy(path);
+  if (transactions === 0) return false;
   const file = `${path}-wal`;
-  if ((statSync(file, { throwIfNoEntry: false })?.size ?? 0) === 0) return;
-  const transactions = discardedIn(readFileSync(file));
-  if (transactions === 0) return;
   const copy = freeName(`${file}.damaged`);
   copyFileSync(file, copy);
+  syncKept(copy);
   logger?.warn(
     { path, transactions, copy },
     "The WAL is damaged: transactions in it were discarded. A copy was saved.",
   );
+  return true;
 }
 
-/** The copies that were kept. */
-export function damagedWals(path: string): readonly string[] {
-  const name = `${basename(path)}-wal.damaged`;
-  return readdirSync(dirname(path))
-    .filter((file) => file.startsWith(name))
-    .map((file) => join(dirname(path), file));
+/** Writes down what a WAL held that was taken away from its database. Gives the file, if there is anything in it. */
+export function keepRemovedWal(path: string, wal: Buffer): string | undefined {
+  if (wal.length === 0) return undefined;
+  const copy = freeName(`${path}-wal.removed`);
+  writeFileSync(copy, wal, { mode: PRIVATE_FILE_MODE, flag: "wx" });
+  syncKept(copy);
+  return copy;
+}
+
+/** What is kept of damaged and of removed WALs, for `doctor`. */
+export function keptWals(path: string): readonly string[] {
+  const folder = dirname(path);
+  const kept = (name: string): string[] =>
+    readdirSync(folder)
+      .filter((file) => file.startsWith(`${basename(path)}-wal.${name}`))
+      .map((file) => join(folder, file));
+  return [
+    ...kept("damaged").map(
+      (file) =>
+        `A damaged WAL was found at a start and transactions in it were discarded. It is kept in ${file}; move it away when you have looked at it.`,
+    ),
+    ...kept("removed").map(
+      (file) =>
+        `The WAL was removed or replaced while a process used it. What it held is kept in ${file}. If nothing was written since, end all processes, move it to ${path}-wal and start again; else move it away.`,
+    ),
+  ];
+}
+
+/** How many transactions the next start would discard. Only of a database that no process uses: a write looks like damage. */
+export function discardedBy(path: string): number {
+  const file = `${path}-wal`;
+  return (statSync(file, { throwIfNoEntry: false })?.size ?? 0) === 0 ? 0 : discardedIn(readFileSync(file));
+}
+
+function syncKept(copy: string): void {
+  syncPath(copy);
+  syncPath(dirname(copy));
 }
 
 /** How many transactions end in a frame that SQLite will not take, although it belongs to this use of the file. */

@@ -1,4 +1,14 @@
-import { closeSync, constants, fdatasync, fdatasyncSync, fstatSync, ftruncateSync, openSync, statSync } from "node:fs";
+import {
+  closeSync,
+  constants,
+  fdatasync,
+  fdatasyncSync,
+  fstatSync,
+  ftruncateSync,
+  openSync,
+  readSync,
+  statSync,
+} from "node:fs";
 
 /** SQLite's write-ahead log of an open database, as a file that this process syncs itself. */
 export type WalFile = {
@@ -13,6 +23,10 @@ export type WalFile = {
    * that was moved together with its database is left: it belongs to that, and SQLite does not touch a moved database.
    */
   readonly discard: () => void;
+  /** The database is in its place, and its log is not. */
+  readonly isTakenAway: () => boolean;
+  /** What it holds, wherever it is now. */
+  readonly bytes: () => Buffer;
   readonly close: () => void;
 };
 
@@ -25,6 +39,7 @@ export function openWalFile(path: string): WalFile {
   const file = openSync(`${path}-wal`, constants.O_RDWR | constants.O_NOFOLLOW);
   const wal = fstatSync(file);
   let isOpen = true;
+  const isTakenAway = (): boolean => isSame(path, database) && !isSame(`${path}-wal`, wal);
   return {
     sync: () =>
       new Promise((resolve, reject) => {
@@ -33,7 +48,12 @@ export function openWalFile(path: string): WalFile {
     syncNow: () => fdatasyncSync(file),
     isInPlace: () => isSame(path, database) && isSame(`${path}-wal`, wal),
     discard: () => {
-      if (isOpen && isSame(path, database) && !isSame(`${path}-wal`, wal)) ftruncateSync(file);
+      if (isOpen && isTakenAway()) ftruncateSync(file);
+    },
+    isTakenAway,
+    bytes: () => {
+      const bytes = Buffer.alloc(fstatSync(file).size);
+      return bytes.subarray(0, readSync(file, bytes, 0, bytes.length, 0));
     },
     close: () => {
       if (isOpen) closeSync(file);

@@ -1,18 +1,9 @@
-import {
-  closeSync,
-  copyFileSync,
-  existsSync,
-  fsyncSync,
-  mkdirSync,
-  openSync,
-  renameSync,
-  rmSync,
-  statSync,
-} from "node:fs";
+import { copyFileSync, existsSync, mkdirSync, renameSync, rmSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { type Logger, storeError } from "@ergon/core";
 import { checkOwnDatabase, checkOwnFile } from "../../ownership/own-file.ts";
+import { syncPath } from "../../blobs/sync-path.ts";
 import { freeName } from "../free-name.ts";
 import { identityOf, inTransaction } from "../open-database.ts";
 import { APPLICATION_ID, FIRST_PLAIN_VERSION, STATE_SCHEMA } from "../schema.ts";
@@ -157,15 +148,4 @@ function removeCopied(path: string, old: readonly string[]): void {
       rmSync(file, { force: true });
       rmSync(`${file}-shm`, { force: true });
     }
-}
-
-function syncPath(path: string): void {
-  // Windows cannot sync a folder and does without.
-  if (process.platform === "win32") return;
-  const file = openSync(path, "r");
-  try {
-    fsyncSync(file);
-  } finally {
-    closeSync(file);
-  }
 }
