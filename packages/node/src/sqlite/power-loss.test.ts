@@ -18,6 +18,7 @@ import { openSqliteStateStore, type SqliteStateStore } from "./state-store.ts";
 const HISTORIES = process.env["ERGON_LONG"] === "1" ? 1_000 : 25;
 const STEPS = 40;
 const BLOCK_BYTES = 512;
+const HEADER_BYTES = 32;
 const { fdatasync, fdatasyncSync } = fs;
 
 let home: string;
@@ -109,6 +110,8 @@ function startMachine(random: Random) {
     };
     syncBuiltinESMExports();
     const opened = openSqliteStateStore({ path, checkpointPages: 0 });
+    // SQLite itself syncs the header of a WAL that it begins anew, before it writes anything behind it.
+    onDisk = Buffer.concat([readFileSync(file).subarray(0, HEADER_BYTES), onDisk.subarray(HEADER_BYTES)]);
     stores.push(opened);
     return opened;
   }
