@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import {
+import fs, {
   chownSync,
   cpSync,
   existsSync,
@@ -8,11 +8,13 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  readlinkSync,
   renameSync,
   rmSync,
   statSync,
   writeFileSync,
 } from "node:fs";
+import { syncBuiltinESMExports } from "node:module";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -39,6 +41,26 @@ afterEach(() => {
   children.clear();
 });
 afterAll(() => rmSync(root, { recursive: true, force: true }));
+
+describe("a new data folder", () => {
+  it.runIf(process.platform === "linux")("has its name on the disk before anything in it is acknowledged", async () => {
+    const folder = join(root, "above", "data");
+    const { fsyncSync } = fs;
+    const synced: string[] = [];
+    fs.fsyncSync = (file) => {
+      if (existsSync(folder)) synced.push(readlinkSync(`/proc/self/fd/${String(file)}`));
+      fsyncSync(file);
+    };
+    syncBuiltinESMExports();
+    try {
+      await (await ownedHere(folder)).release();
+    } finally {
+      fs.fsyncSync = fsyncSync;
+      syncBuiltinESMExports();
+    }
+    expect(synced).toContain(join(root, "above"));
+  });
+});
 
 describe("the owner of a data folder", () => {
   it("is one process; another learns its pid and URL, and may follow it at once after SIGKILL", async () => {

@@ -2,7 +2,8 @@
 import { chmodSync, lstatSync, mkdirSync, readdirSync, realpathSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { isErgonError, storeError } from "@ergon/core";
-import { fromFileSystem } from "../blobs/file-errors.ts";
+import { errnoOf, fromFileSystem } from "../blobs/file-errors.ts";
+import { syncPath } from "../blobs/sync-path.ts";
 import { isStaged } from "../tokens/private-file.ts";
 import {
   forgetFolder,
@@ -102,13 +103,23 @@ async function makeOwn(place: FolderPlace): Promise<FolderVerdict> {
   try {
     await keep(place, id, { path: join(realpathSync(above), basename(path)), ...placeOf(staged) });
     renameSync(staged, path);
-    return { kind: "known", id };
   } catch (thrown) {
     rmSync(staged, { recursive: true, force: true });
     forgetFolder(stateFolder, id);
     if (isErgonError(thrown)) throw thrown;
     const other = judgeFolder(place);
     return other.kind === "blank" ? inPlace(path) : other;
+  }
+  syncName(above);
+  return { kind: "known", id };
+}
+
+/** Without it, a loss of power may take the new folder with all that is in it. A folder that may not be read cannot be synced. */
+function syncName(above: string): void {
+  try {
+    syncPath(above);
+  } catch (thrown) {
+    if (errnoOf(thrown) !== "EACCES") throw thrown;
   }
 }
 
