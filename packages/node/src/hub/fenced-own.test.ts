@@ -175,7 +175,7 @@ describe.each("fence" in fence ? ["bubblewrap"] : [])("what is Ergon's own, behi
   });
 
   it("is seen for no grace period by a server that does not go when a mask fell off", async () => {
-    await opened({ args: [at("server.ts"), "probes", at("beat-")], access: { write: [project] } });
+    await opened({ args: [at("server.ts"), "lingers", at("beat-")], access: { write: [project] } });
     const beats = () => readdirSync(project).filter((name) => name.startsWith("beat-"));
     await vi.waitFor(() => expect(beats()).toHaveLength(1));
     const [beat = ""] = beats();

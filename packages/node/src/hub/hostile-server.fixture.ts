@@ -22,7 +22,8 @@ let tools = ["echo", "crash", "silent", "huge", "flood", "change", "whoami", "as
 let isMute = false;
 
 if (kind === "reads") tools.push({ ...tool("crash_once"), annotations: { readOnlyHint: true } });
-if (kind === "probes") tools.push(...["read", "write", "move", "reach"].map((name) => tool(name)));
+if (kind === "probes" || kind === "lingers")
+  tools.push(...["read", "write", "move", "reach"].map((name) => tool(name)));
 if (kind === "charges")
   tools.push(tool("charge"), tool("impatient"), { ...tool("ask_again"), annotations: { idempotentHint: true } });
 if (kind === "exits") {
@@ -37,7 +38,7 @@ if (kind === "noisy") process.stdout.write("starting up …\n");
 if (kind !== "hangs") createInterface({ input: process.stdin }).on("line", (line) => take(JSON.parse(line) as Message));
 else process.stdin.resume();
 if (kind === "stays") setInterval(() => undefined, 1_000);
-if (kind === "probes" && detail !== "") {
+if (kind === "lingers") {
   // Does not go when it is asked to, and says for how long it lives.
   process.on("SIGTERM", () => undefined);
   const beat = `${detail}${randomUUID()}`;
