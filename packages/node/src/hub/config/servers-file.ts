@@ -1,7 +1,8 @@
 import { existsSync, unwatchFile, watchFile } from "node:fs";
-import { mkdir, open, readFile, realpath, rename, rm, stat } from "node:fs/promises";
+import { mkdir, open, realpath, rename, rm, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { hubError, toErgonError } from "@ergon/core";
+import { readBounded } from "../../ownership/own-file.ts";
 import { editInPlace, unfinishedEdit } from "./edit-in-place.ts";
 import { type FileOrigin, readServers, type ServersFile } from "./read-servers.ts";
 
@@ -10,6 +11,7 @@ import { type FileOrigin, readServers, type ServersFile } from "./read-servers.t
  * may lie behind a link; looking finds the one that is meant.
  */
 const LOOK_EVERY_MS = 500;
+export const MAX_SERVERS_FILE_BYTES = 8 * 1024 * 1024;
 /** Editors write in several steps. */
 const SETTLE_MS = 200;
 
@@ -37,9 +39,9 @@ export function openServersFile(path: string, { stateFolder, ...origin }: Server
   /** Undefined when there is no file; one that is empty was cut off. */
   async function readText(): Promise<string | undefined> {
     try {
-      return await readFile(path, "utf8");
+      // One that was found may be a pipe, or a link to a device that has no end.
+      return readBounded(path, MAX_SERVERS_FILE_BYTES)?.toString("utf8");
     } catch (thrown) {
-      if (isAbsent(thrown)) return undefined;
       throw hubError("server_config_invalid", `${path} cannot be read: ${toErgonError(thrown, "").message}`, {
         cause: thrown,
       });
@@ -137,8 +139,4 @@ async function replaceFile(path: string, text: string): Promise<void> {
       cause: thrown,
     });
   }
-}
-
-function isAbsent(thrown: unknown): boolean {
-  return thrown instanceof Error && "code" in thrown && thrown.code === "ENOENT";
 }
