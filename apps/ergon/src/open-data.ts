@@ -13,10 +13,12 @@ import {
   type LoopStore,
 } from "@ergon/core";
 import {
+  checkDatabaseThere,
   claimFolder,
   type ClaimOptions,
   type FolderHome,
   type FolderOwner,
+  keepEpoch,
   type KeptVectors,
   openConversationMemory,
   openFileBlobStore,
@@ -86,7 +88,10 @@ export async function openData({ values, place, logger, memoryState, ...parts }:
     const blobs = openFileBlobStore({ folder: join(data, "blobs") });
     const isKept = values.store !== "memory:";
     const path = isKept || values.loopStore !== "memory" ? join(data, DATABASE_NAME) : ":memory:";
+    const isFile = path !== ":memory:";
+    if (isFile) await checkDatabaseThere(claim.home, path);
     const database = openOwnedDatabase({ path, logger, ...guard });
+    if (isFile) await keepEpoch(claim.home, database, logger);
     const state = isKept ? openSqliteStateStore({ database, logger }) : memoryState();
     const loops = openLoops(values, database);
     const approvals = isKept ? openSqliteApprovalStore({ database }) : createMemoryApprovalStore();

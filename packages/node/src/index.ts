@@ -34,6 +34,7 @@ export { chooseCheaperModels, chooseModel, type ModelChoice, type ModelService }
 export { type KeptVectors, openKeptVectors } from "./embed/kept-embedder.ts";
 export { openConversationMemory, type SqliteConversationMemory } from "./sqlite/conversation-memory.ts";
 export { type FolderInspection, inspectFolder } from "./ownership/inspect-folder.ts";
+export { checkDatabaseThere, keepEpoch } from "./ownership/kept-epoch.ts";
 export { firstWritable } from "./ownership/make-folder.ts";
 export { stateFolder } from "./ownership/state-folder.ts";
 export { describeFolder, type FolderDescription, prepareFolder, trustFolder } from "./ownership/prepare-folder.ts";

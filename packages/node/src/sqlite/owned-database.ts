@@ -25,6 +25,8 @@ import { openWalFile, type WalFile } from "./wal-file.ts";
 export type OwnedDatabase = Reader &
   Preparer & {
     readonly path: string;
+    /** Higher with each opening (F1). */
+    readonly epoch: number;
     readonly run: (sql: string, ...values: readonly SQLInputValue[]) => void;
     /** One transaction, acknowledged when it returns. `doing` is for messages. */
     readonly write: <T>(doing: string, work: () => T) => T;
@@ -190,6 +192,7 @@ export function openOwnedDatabase(options: OwnedDatabaseOptions): OwnedDatabase 
 
   return {
     path,
+    epoch,
     all,
     run: (sql, ...values) => void all(sql, ...values),
     prepare: (sql) => db.prepare(sql),
