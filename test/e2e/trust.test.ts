@@ -273,6 +273,18 @@ describe("ergon trust", () => {
     expect((await run(here, "token", "show")).out).toBe(`${token}\n`);
   });
 
+  it("alone takes over a token that lies in a folder, not the naming of it", PATIENCE, async () => {
+    const here = at("here");
+    mkdirSync(join(here, "unpacked"));
+    const planted = `ergon_${"p".repeat(43)}`;
+    writeFileSync(join(here, "unpacked", "token"), `${planted}\n`, { mode: 0o600 });
+    const named = await run(here, ...RUN, "--data", "unpacked");
+    expect(named.err).toContain("a token of an earlier Ergon, is not used");
+    const { out } = await run(here, "token", "show", "--data", "unpacked");
+    expect(out).toMatch(/^ergon_/);
+    expect(out).not.toContain(planted);
+  });
+
   it("says that there is nothing to trust", async () => {
     expect(await run(at("here"), "trust", "nothing")).toMatchObject({
       code: 2,

@@ -1,3 +1,5 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import {
   acknowledging,
   createApprovals,
@@ -248,7 +250,9 @@ async function firstTokenOf(
   { listen }: Entrance,
 ): Promise<string> {
   if (home.notice !== undefined) note(home.notice);
-  if (home.folder !== undefined) return readFirstToken(home.folder, values.data);
+  const old = join(values.data, "token");
+  if (existsSync(old)) note(`${old}, a token of an earlier Ergon, is not used. To use it: ergon trust ${values.data}`);
+  if (home.folder !== undefined) return readFirstToken(home.folder);
   if (listen !== undefined) throw usageError("usage", "Set ERGON_TOKEN: there is no state folder to keep a token in.");
   return newSecret();
 }

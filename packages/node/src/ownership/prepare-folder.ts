@@ -2,7 +2,9 @@ import { lstatSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { storeError } from "@ergon/core";
 import { fromFileSystem } from "../blobs/file-errors.ts";
+import { takeOverToken } from "../tokens/first-token.ts";
 import { claimFolder } from "./claim-folder.ts";
+import { homeOf } from "./known-folders.ts";
 import { type FolderPlace, judgeFolder } from "./trust-folder.ts";
 
 /** Makes the folder and its id when they are absent, for work beside its owner. */
@@ -16,7 +18,8 @@ export async function trustFolder(place: Omit<FolderPlace, "isNamed">): Promise<
   const named = { ...place, isNamed: true };
   describeFolder(place.path);
   await prepareFolder(named);
-  if (judgeFolder(named).kind === "known") return;
+  const verdict = judgeFolder(named);
+  if (verdict.kind === "known") return takeOverToken(homeOf(place.stateFolder, verdict.id), place.path);
   const message = `${place.path} could not be registered in ${place.stateFolder}. Make that folder writable, or end the process that owns the data folder.`;
   throw storeError("store_unavailable", message, { details: { folder: place.path } });
 }

@@ -13,7 +13,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { readFirstToken, readKeptToken, readTokenFile } from "./first-token.ts";
+import { readFirstToken, readKeptToken, readTokenFile, takeOverToken } from "./first-token.ts";
 
 describe("the first token", () => {
   let folder: string;
@@ -29,24 +29,26 @@ describe("the first token", () => {
 
   it("is made once, outside of the data folder, has 256 random bits, and is readable by its owner only", async () => {
     expect(await readKeptToken(home)).toBe(undefined);
-    const token = await readFirstToken(home, data);
+    const token = await readFirstToken(home);
     expect(token).toMatch(/^ergon_[\w-]{43}$/);
     expect(Buffer.from(token.slice("ergon_".length), "base64url")).toHaveLength(32);
     expect(statSync(join(home, "token")).mode & 0o777).toBe(0o600);
     expect(statSync(home).mode & 0o777).toBe(0o700);
-    expect(await readFirstToken(home, data)).toBe(token);
+    expect(await readFirstToken(home)).toBe(token);
     expect(await readKeptToken(home)).toBe(token);
     expect(readdirSync(home)).toEqual(["token"]);
     expect(readdirSync(data)).toEqual([]);
   });
 
-  it("of 0.1.0 is moved out of the data folder, once", async () => {
+  it("of 0.1.0 is moved out of a data folder that a person trusts, once", async () => {
     const old = join(data, "token");
     writeFileSync(old, `${"t".repeat(32)}\n`);
-    expect(await readFirstToken(home, data)).toBe("t".repeat(32));
+    await takeOverToken(home, data);
+    expect(await readFirstToken(home)).toBe("t".repeat(32));
     expect(existsSync(old)).toBe(false);
     writeFileSync(old, `${"planted".repeat(8)}\n`);
-    expect(await readFirstToken(home, data), "a later one is not taken").toBe("t".repeat(32));
+    await takeOverToken(home, data);
+    expect(await readFirstToken(home), "a later one is not taken").toBe("t".repeat(32));
   });
 
   it("is closed to others when they could read it", async () => {
@@ -54,7 +56,7 @@ describe("the first token", () => {
     const path = join(home, "token");
     writeFileSync(path, `${"t".repeat(32)}\n`);
     chmodSync(path, 0o644);
-    expect(await readFirstToken(home, data)).toBe("t".repeat(32));
+    expect(await readFirstToken(home)).toBe("t".repeat(32));
     expect(statSync(path).mode & 0o777).toBe(0o600);
   });
 
@@ -66,8 +68,8 @@ describe("the first token", () => {
   ])("is not taken from a file that is %s, and says which file", async (_, text) => {
     const path = join(data, "token");
     writeFileSync(path, text);
-    await expect(readFirstToken(home, data)).rejects.toMatchObject({ code: "token_unusable" });
-    await expect(readFirstToken(home, data)).rejects.toThrow(path);
+    await expect(takeOverToken(home, data)).rejects.toMatchObject({ code: "token_unusable" });
+    await expect(takeOverToken(home, data)).rejects.toThrow(path);
     await expect(readTokenFile(path)).rejects.toMatchObject({ code: "token_unusable" });
     expect(readFileSync(path, "utf8")).toBe(text);
   });
@@ -75,7 +77,7 @@ describe("the first token", () => {
   it("is not read through a link that somebody put there", async () => {
     writeFileSync(join(folder, "elsewhere"), "t".repeat(40));
     symlinkSync(join(folder, "elsewhere"), join(data, "token"));
-    await expect(readFirstToken(home, data)).rejects.toMatchObject({ code: "token_unusable" });
+    await expect(takeOverToken(home, data)).rejects.toMatchObject({ code: "token_unusable" });
   });
 
   it("is read from a file that a person names, through links, and the file is left as it is", async () => {

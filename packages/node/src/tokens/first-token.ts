@@ -9,19 +9,29 @@ const MAX_FILE_BYTES = 4_096;
 const USABLE = /^[\x21-\x7e]{32,}$/;
 const NAME = "token";
 
-/**
- * A data folder's first token, by its owner: from the folder's home in the state folder, or made there. Ergon 0.1.0 kept it in
- * the data folder, where it could come with a repository; it is moved, once.
- */
-export async function readFirstToken(home: string, dataFolder: string): Promise<string> {
+/** A data folder's first token, by its owner: from the folder's home in the state folder, or made there. */
+export async function readFirstToken(home: string): Promise<string> {
   const kept = await readKeptToken(home);
   if (kept !== undefined) return kept;
-  const old = join(dataFolder, NAME);
-  const moved = await read(old);
-  const token = moved ?? newSecret();
-  await replacePrivateFile(join(home, NAME), `${token}\n`);
-  if (moved !== undefined) await rm(old, { force: true });
+  const token = newSecret();
+  await keepToken(home, token);
   return token;
+}
+
+/**
+ * Ergon 0.1.0 kept the first token in the data folder, where it may come with an archive: it is moved only when a person
+ * says that the folder is theirs, and only if the folder has no other token yet.
+ */
+export async function takeOverToken(home: string, dataFolder: string): Promise<void> {
+  const old = join(dataFolder, NAME);
+  const found = await read(old);
+  if (found === undefined || (await readKeptToken(home)) !== undefined) return;
+  await keepToken(home, found);
+  await rm(old, { force: true });
+}
+
+function keepToken(home: string, token: string): Promise<void> {
+  return replacePrivateFile(join(home, NAME), `${token}\n`);
 }
 
 /** Undefined when none was made yet. */
