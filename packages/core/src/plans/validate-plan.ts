@@ -1,6 +1,6 @@
 /**
- * Preflight: all that can be known of a plan before it runs. It runs nothing, reads nothing but the registry's
- * descriptions of tools, and answers at once.
+ * Preflight: all that can be known of a plan before it runs. It calls no tool, reads nothing but the registry's
+ * descriptions of tools (their Zod schemas only for the author's messages), and answers at once.
  *
  * F1. Never throws, whatever it is given; time and memory are bounded by the size of the document.
  * F2. All problems in one answer: a step that is wrong hides no problem of another.

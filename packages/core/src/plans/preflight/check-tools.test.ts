@@ -1,5 +1,7 @@
 import { describe, expect, it } from "vitest";
+import { z } from "zod";
 import { each } from "../../../testing/plans/plan-case.ts";
+import { defineTool } from "../../tools/define.ts";
 import { validatePlan } from "../validate-plan.ts";
 import { MAX_NAMED_ISSUES } from "./check-tools.ts";
 import { call, demoRegistry, messages, plan, said } from "./preflight.fixture.ts";
@@ -116,6 +118,68 @@ describe("arguments", () => {
     const typo = plan([call("a", { toolId: "lookUp", arguments: { personId: "p", dept: 3 } })]);
     expect(messages(typo, "unknown_argument", { role: "analyst" })).toEqual([
       '"lookUp" has no argument "dept" and may ignore it. Did you mean "depth"?',
+    ]);
+  });
+});
+
+describe("messages that a tool's author wrote", () => {
+  const search = (args: object): string[] => {
+    const registry = demoRegistry();
+    const argsSchema = z.object({
+      queryText: z.string().min(1, "Query text cannot be empty").describe("The text to search for"),
+      mail: z.email("Give an address of mail").optional(),
+      code: z
+        .string()
+        .min(3, "Codes are longer")
+        .regex(/^[A-Z]+$/)
+        .optional(),
+      tags: z.array(z.string().max(3, "Tags are short")).optional(),
+    });
+    registry.register(defineTool({ name: "search", description: "searches", argsSchema, run: () => null }));
+    registry.register(
+      defineTool({
+        name: "odd",
+        description: "odd",
+        argsSchema: z.object({
+          queryText: z.string().min(1, {
+            error: () => {
+              throw new Error("no words");
+            },
+          }),
+        }),
+        run: () => null,
+      }),
+    );
+    const { toolId = "search", ...rest } = args as { toolId?: string };
+    const { problems } = validatePlan(plan([call("a", { toolId, arguments: rest })]), { registry });
+    return problems.map(({ code, path, message }) => `${code} ${path.replace("$.steps[0].arguments.", "")} ${message}`);
+  };
+
+  it("are shown in place of the schema's wording, also beside arguments that are known later", () => {
+    const empty = "argument_invalid queryText Query text cannot be empty";
+    expect(search({ queryText: "" })).toEqual([empty]);
+    expect(search({ queryText: "", code: at("$.promptInput.code") })).toEqual([empty]);
+    expect(search({ queryText: "a", tags: ["abc", "abcd", at("$.promptInput.tag")] })).toEqual([
+      "argument_invalid tags[1] Tags are short",
+    ]);
+  });
+
+  it("are shown once where the schema finds the same fault twice", () => {
+    expect(search({ queryText: "a", mail: "nobody" })).toEqual(["argument_invalid mail Give an address of mail"]);
+  });
+
+  it("leave the schema's wording where the author wrote none for what is wrong", () => {
+    expect(search({ queryText: 3 })).toEqual(["argument_invalid queryText It must be a string, not 3."]);
+    expect(search({})).toEqual(['missing_argument queryText "search" needs the argument "queryText".']);
+    expect(search({ queryText: "a", code: "ab" })).toEqual([
+      "argument_invalid code It must have 3 characters or more.",
+      'argument_invalid code It must match the pattern "^[A-Z]+$".',
+    ]);
+  });
+
+  it("leave the schema's wording where the author's own function throws", () => {
+    expect(search({ toolId: "odd", queryText: "" })).toEqual([
+      "argument_invalid queryText It must have 1 characters or more.",
     ]);
   });
 });

@@ -5,6 +5,7 @@ import type { Tool } from "../../tools/tool.ts";
 import { isSchemaObject } from "../../tools/json-schema/walk-schema.ts";
 import { childPath } from "../pointer/json-location.ts";
 import { asPointer } from "../pointer/template.ts";
+import { inAuthorsWords } from "./author-messages.ts";
 import type { StepNode } from "./outline.ts";
 import type { GapAt, ValueIssue } from "./partial/check.ts";
 import { MAX_CHECK_STEPS } from "./partial/check-value.ts";
@@ -89,14 +90,15 @@ function argumentIssues(node: StepNode, form: ToolCallForm, tool: Tool, checks: 
     const fallback = written.fallback === undefined ? [] : [jsonTypeOf(written.fallback.value)];
     return { types: types === undefined ? undefined : new Set([...types, ...fallback]), name: `"${written.jsonPath}"` };
   };
-  const { issues, steps } = checks.tools.argumentsOf(tool)(form.arguments ?? {}, {
+  const args = form.arguments ?? {};
+  const { issues, steps } = checks.tools.argumentsOf(tool)(args, {
     gapAt,
     // An action's getDefaultArgs may still bring what is missing.
     mayGrow: tool.origin === "action",
     maxSteps: Math.min(MAX_CHECK_STEPS, checks.work.left),
   });
   checks.work.left -= steps;
-  return issues;
+  return inAuthorsWords(issues, tool.argsSchema, args);
 }
 
 function argumentPath({ path }: StepNode): (path: readonly (string | number)[]) => string {
