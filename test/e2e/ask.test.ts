@@ -207,7 +207,7 @@ describe("POST /loop", { timeout: 120_000 }, () => {
           { tool: "demo::greet", success: true },
           { tool: "finalize_summary", success: true },
         ],
-        trace: { planner: "local/tiny", status: "completed", tokens: { input: 11, output: 7 } },
+        trace: { planner: "local/tiny", status: "completed", tokens: { input: 22, output: 14 } },
       },
     });
     expect(await get(server, "/sessions/s1")).toMatchObject({
@@ -223,7 +223,7 @@ describe("POST /loop", { timeout: 120_000 }, () => {
     );
     expect(items?.at(-1)).toMatchObject({
       type: "response-sent",
-      data: { trace: { modelCalls: [{ purpose: "plan" }] } },
+      data: { trace: { modelCalls: [{ purpose: "plan" }, { purpose: "finalize_summary" }] } },
     });
   });
 

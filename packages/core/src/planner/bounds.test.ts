@@ -15,7 +15,7 @@ import { McpLoopRunner } from "./mcp-loop.ts";
 import type { PlannerInput } from "./planner.ts";
 import { MAX_ACTIONS } from "./read-plan.ts";
 import { type LoopRequest, readRequest } from "./read-request.ts";
-import { createTrace, MAX_TRACED_TEXT, MAX_TRACED_WARNINGS } from "./trace.ts";
+import { createTrace, MAX_TRACED_CALLS, MAX_TRACED_TEXT, MAX_TRACED_WARNINGS } from "./trace.ts";
 
 const request: LoopRequest = { mode: "general", sessionId: "s", messages: [{ role: "user", content: "hi" }] };
 const message = (content: string) => ({ role: "user" as const, content });
@@ -76,6 +76,15 @@ describe("at the bounds of a turn", () => {
     expect(parseReply({ text: reply(MAX_REPLY_CHARS), truncated: false })).toEqual({ ok: true, plan: [] });
     expect(parseReply({ text: reply(MAX_REPLY_CHARS + 1), truncated: false })).toMatchObject({ ok: false });
     expect(parseReply({ text: "[".repeat(MAX_REPLY_CHARS), truncated: false })).toMatchObject({ ok: false });
+  });
+
+  it("traces model calls up to the bound, and counts the tokens of all", () => {
+    const trace = createTrace(createSimulatedClock(), {});
+    const call = { purpose: "p", model: "m", ms: 1, prompt: "", usage: { inputTokens: 2, outputTokens: 1 } };
+    for (let n = 0; n <= MAX_TRACED_CALLS; n += 1) trace.modelCall(call);
+    const { modelCalls, tokens } = trace.value();
+    expect(modelCalls).toHaveLength(MAX_TRACED_CALLS);
+    expect(tokens).toEqual({ input: 2 * (MAX_TRACED_CALLS + 1), output: MAX_TRACED_CALLS + 1 });
   });
 
   it("traces texts and warnings up to the bound", () => {

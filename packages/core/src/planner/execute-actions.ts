@@ -34,12 +34,13 @@ export async function executeActions(parts: {
 }): Promise<ExecutedActions> {
   const { place, owner, sessionId, mode, context, compiled, trace, signal } = parts;
   const { engine, store } = place;
+  const { watchModel } = trace;
+  const ref = { owner, sessionId };
   const started = await engine
-    .executePlan({ owner, sessionId, plan: compiled.plan, create: true, mode, context, isAwaited: true })
+    .executePlan({ ...ref, plan: compiled.plan, create: true, mode, context, isAwaited: true, watchModel })
     .catch((thrown: unknown) => {
       throw argumentsRefused(thrown, compiled) ?? thrown;
     });
-  const ref = { owner, sessionId };
   let core = await engine.settled(signal === undefined ? ref : { ...ref, signal });
   if (core.status === "running" && signal?.aborted === true) core = await engine.cancel(ref);
   const ran = await readActionResults(store, { sessionId, run: started.run, compiled });

@@ -32,15 +32,27 @@ export function createFinalizeSummary({ model }: { readonly model?: ChatModel | 
     effects: "read",
     usesAI: true,
     tags: ["summary"],
-    run: async ({ context }, run) => {
-      const found = findingsIn(context);
-      const composed = composeSummary(found);
-      return model === undefined || found.findings.length === 0
-        ? composed
-        : await told(model, context, found, run, composed);
-    },
+    run: ({ context }, run) => summedUp(context, run, model),
   });
-  return { ...adaptToolMetadata(tool), origin: "builtin" };
+  const adapted = adaptToolMetadata(tool);
+  return {
+    ...adapted,
+    origin: "builtin",
+    body: async () => ({
+      ...(await adapted.body()),
+      // The run's own model, where it has one: its calls are in the trace.
+      run: ({ context, infrastructure }, run) =>
+        summedUp(context, run, model === undefined ? undefined : (infrastructure.model ?? model)),
+    }),
+  };
+}
+
+async function summedUp(context: ToolContext, run: ToolRun, model: ChatModel | undefined): Promise<string> {
+  const found = findingsIn(context);
+  const composed = composeSummary(found);
+  return model === undefined || found.findings.length === 0
+    ? composed
+    : await told(model, context, found, run, composed);
 }
 
 type Finding = { readonly tool: string; readonly text: string };

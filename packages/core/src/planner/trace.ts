@@ -1,12 +1,14 @@
 import type { Clock } from "../ports/clock.ts";
 import { isoTime } from "../ports/clock.ts";
-import type { TokenUsage } from "../ports/chat-model.ts";
+import type { ChatModel, TokenUsage } from "../ports/chat-model.ts";
 import type { JsonObject } from "../schema/json.ts";
 import { redactedStart, redactJson } from "../schema/redact.ts";
 
 /** A part of a prompt, or a reply, is kept up to this length. */
 export const MAX_TRACED_TEXT = 8_000;
 export const MAX_TRACED_WARNINGS = 100;
+/** Model calls that are kept with their texts; the tokens of all are counted. */
+export const MAX_TRACED_CALLS = 100;
 
 type Stage = "context" | "plan" | "execute" | "finalize";
 
@@ -40,6 +42,8 @@ export type LoopTrace = {
   readonly warn: (warning: Warning) => void;
   readonly warnings: () => readonly Warning[];
   readonly modelCall: (call: ModelCall) => void;
+  /** The same model for a tool, whose calls of it are traced. */
+  readonly watchModel: (model: ChatModel, toolId: string) => ChatModel;
   /** Facts about the run that are known only on the way. */
   readonly set: (facts: JsonObject) => void;
   readonly step: (step: StepTrace) => void;
@@ -52,8 +56,16 @@ export function createTrace(clock: Clock, facts: JsonObject): LoopTrace {
   const known: Record<string, JsonObject[string]> = { ...facts };
   const stages: { readonly stage: Stage; readonly ms: number }[] = [];
   const modelCalls: ModelCall[] = [];
+  const tokens = { input: 0, output: 0 };
   const steps: StepTrace[] = [];
   const warnings: Warning[] = [];
+  const modelCall = (call: ModelCall): void => {
+    tokens.input += call.usage?.inputTokens ?? 0;
+    tokens.output += call.usage?.outputTokens ?? 0;
+    if (modelCalls.length >= MAX_TRACED_CALLS) return;
+    const texts = { prompt: shown(call.prompt), ...(call.reply === undefined ? {} : { reply: shown(call.reply) }) };
+    modelCalls.push({ ...call, ms: rounded(call.ms), ...texts });
+  };
   return {
     stage: async (stage, work) => {
       const from = clock.monotonic();
@@ -67,10 +79,8 @@ export function createTrace(clock: Clock, facts: JsonObject): LoopTrace {
       if (warnings.length < MAX_TRACED_WARNINGS) warnings.push(warning);
     },
     warnings: () => warnings,
-    modelCall: (call) => {
-      const texts = { prompt: shown(call.prompt), ...(call.reply === undefined ? {} : { reply: shown(call.reply) }) };
-      modelCalls.push({ ...call, ms: rounded(call.ms), ...texts });
-    },
+    modelCall,
+    watchModel: (model, purpose) => notedModel(model, { purpose, clock, note: modelCall }),
     set: (facts) => Object.assign(known, facts),
     step: (step) => void steps.push(step),
     value: () =>
@@ -82,11 +92,32 @@ export function createTrace(clock: Clock, facts: JsonObject): LoopTrace {
         modelCalls: [...modelCalls],
         steps: [...steps],
         warnings: [...warnings],
-        tokens: {
-          input: sum(modelCalls.map(({ usage }) => usage?.inputTokens)),
-          output: sum(modelCalls.map(({ usage }) => usage?.outputTokens)),
-        },
+        tokens: { ...tokens },
       }),
+  };
+}
+
+/** The same model; each call of it is noted for the trace, whether it is answered or fails. */
+export function notedModel(
+  model: ChatModel,
+  { purpose, clock, note }: { readonly purpose: string; readonly clock: Clock; note: (call: ModelCall) => void },
+): ChatModel {
+  return {
+    id: model.id,
+    generate: async (request) => {
+      const startedMs = clock.monotonic();
+      const prompt = request.messages.map(({ role, content }) => `${role}: ${content}`).join("\n\n");
+      const noteCall = (came: Pick<ModelCall, "usage" | "reply" | "error">): void =>
+        note({ purpose, model: model.id, prompt, ms: clock.monotonic() - startedMs, ...came });
+      try {
+        const reply = await model.generate(request);
+        noteCall({ usage: reply.usage, reply: reply.text });
+        return reply;
+      } catch (thrown) {
+        noteCall({ error: thrown instanceof Error ? thrown.message : "unknown" });
+        throw thrown;
+      }
+    },
   };
 }
 
@@ -97,10 +128,6 @@ function shown(text: string): string {
 }
 
 const MAX_PARTS = 10;
-
-function sum(counts: readonly (number | undefined)[]): number {
-  return counts.reduce<number>((total, count) => total + (count ?? 0), 0);
-}
 
 function rounded(ms: number): number {
   return Math.round(ms * 1_000) / 1_000;

@@ -389,6 +389,49 @@ describe("the planner's prompt", () => {
   });
 });
 
+describe("model calls inside of tools", () => {
+  const asking = defineAction({
+    id: "ask_model",
+    description: "asks the model",
+    applicableRoles: ["general"],
+    usesAI: true,
+    argsSchema: z.object({}),
+    actionFn: async ({ model }) => {
+      const reply = await model?.generate({ messages: [{ role: "user", content: "What is inside?" }] });
+      return { success: true, message: reply?.text ?? "" };
+    },
+  });
+  const plan = [
+    { tool: "ask_model", args: {} },
+    { tool: "finalize_summary", args: {} },
+  ];
+
+  it("are in the trace with the tool that made them, and count among its tokens", async () => {
+    const { registry, ask } = setUp(plan, "Gold.", "There is gold inside.");
+    registry.register(asking);
+    const { response } = await ask();
+    expect(response.data?.summaryMessage).toBe("There is gold inside.");
+    expect(response.data?.trace).toMatchObject({
+      modelCalls: [
+        { purpose: "plan" },
+        { purpose: "ask_model", model: "scripted/model", prompt: "user: What is inside?", reply: "Gold." },
+        { purpose: "finalize_summary", reply: "There is gold inside.", usage: { inputTokens: 2, outputTokens: 1 } },
+      ],
+      tokens: { input: 5, output: 3 },
+    });
+  });
+
+  it("are in the trace when they fail, with the reason", async () => {
+    const { registry, ask } = setUp(plan, { kind: "status", status: 500 });
+    registry.register(asking);
+    const { response } = await ask();
+    expect(response.data?.trace?.["modelCalls"]).toMatchObject([
+      { purpose: "plan" },
+      { purpose: "ask_model", error: "The model answered 500." },
+    ]);
+  });
+});
+
 describe("the summary", () => {
   it("is the model's, from the findings", async () => {
     const { ask, prompt } = setUp([A, { tool: "finalize_summary", args: {} }], "It went well.");

@@ -8,6 +8,7 @@ import type { PlannedAction } from "../../schema/mcp-loop.ts";
 import { FINALIZE_TOOL } from "../compile-actions.ts";
 import type { Tool } from "../../tools/tool.ts";
 import { MAX_PLANNED_TOOLS, type Planner, type PlannerAnswer, type PlannerInput } from "../planner.ts";
+import { notedModel } from "../trace.ts";
 import { checkPlan } from "./check-plan.ts";
 import type { OfferTools } from "./offer-tools.ts";
 import { parseReply } from "./parse-reply.ts";
@@ -70,27 +71,13 @@ export function createModelPlanner(deps: ModelPlannerDeps): Planner {
     input: PlannerInput,
     { messages, schema, purpose }: { messages: readonly ChatMessage[]; schema: JsonSchema; purpose: string },
   ): Promise<Pick<ChatReply, "text" | "truncated">> {
-    const startedMs = clock.monotonic();
-    const call = {
-      purpose,
-      model: model.id,
-      prompt: messages.map(({ role, content }) => `${role}: ${content}`).join("\n\n"),
-    };
-    try {
-      const reply = await model.generate({
-        messages,
-        schema,
-        temperature: TEMPERATURE,
-        maxOutputTokens: MAX_OUTPUT_TOKENS,
-        ...(input.signal === undefined ? {} : { signal: input.signal }),
-      });
-      input.note.modelCall({ ...call, ms: clock.monotonic() - startedMs, usage: reply.usage, reply: reply.text });
-      return reply;
-    } catch (thrown) {
-      const error = thrown instanceof Error ? thrown.message : "unknown";
-      input.note.modelCall({ ...call, ms: clock.monotonic() - startedMs, error });
-      throw thrown;
-    }
+    return await notedModel(model, { purpose, clock, note: input.note.modelCall }).generate({
+      messages,
+      schema,
+      temperature: TEMPERATURE,
+      maxOutputTokens: MAX_OUTPUT_TOKENS,
+      ...(input.signal === undefined ? {} : { signal: input.signal }),
+    });
   }
 }
 

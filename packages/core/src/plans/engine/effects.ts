@@ -298,6 +298,12 @@ export function createEffects({ deps, state, arrive, begun }: EffectsParts): Eff
     return { error: gateError(TOOL_CHANGED, message).toJSON() as ErrorRecord };
   }
 
+  function callerOf(toolId: string): StepCaller {
+    const { infrastructure } = caller;
+    if (infrastructure.model === undefined || state.watchModel === undefined) return caller;
+    return { ...caller, infrastructure: { ...infrastructure, model: state.watchModel(infrastructure.model, toolId) } };
+  }
+
   async function invoke(effect: Invoke, ready: AllowedCall): Promise<void> {
     const { stepId, ord: position } = effect;
     const tool = deps.registry.get(ready.toolId);
@@ -315,7 +321,7 @@ export function createEffects({ deps, state, arrive, begun }: EffectsParts): Eff
       earlier?.outcome ??
       (await deps.gate.invoke(
         ready,
-        new StepCall(caller, {
+        new StepCall(callerOf(ready.toolId), {
           idempotencyKey: key,
           answers: effect.amendment?.answers ?? NO_ANSWERS,
           context,

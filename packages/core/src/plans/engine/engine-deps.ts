@@ -1,4 +1,5 @@
 import type { ApprovalDesk } from "../../ports/approval-desk.ts";
+import type { ChatModel } from "../../ports/chat-model.ts";
 import type { BlobStore } from "../../ports/blob-store.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { ExecutePlan } from "../../ports/engine.ts";
@@ -44,7 +45,11 @@ export type StartRun = ExecutePlan & {
   readonly context?: JsonObject;
   /** Whoever starts it waits here for its end: it goes on while the engine drains. */
   readonly isAwaited?: boolean;
+  /** Gives each of the run's tools the model through which it asks. Forgotten when the run leaves memory to wait. */
+  readonly watchModel?: WatchModel;
 };
+
+export type WatchModel = (model: ChatModel, toolId: string) => ChatModel;
 
 /** The plans that can be run by name. A plan is one object for as long as it stays as it is, and nobody changes it. */
 export type PlanLookup = {

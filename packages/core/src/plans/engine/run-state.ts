@@ -8,6 +8,7 @@ import type { CompiledPlan } from "../compiled-plan.ts";
 import type { Cursor } from "../frames.ts";
 import { stepOf } from "../interpreter.ts";
 import type { Completion } from "../transition.ts";
+import type { WatchModel } from "./engine-deps.ts";
 import type { RunData } from "./run-data.ts";
 
 /** What a run holds in memory while anything of it is under way. */
@@ -25,6 +26,7 @@ export type RunState = {
   readonly allowed: Map<string, AllowedCall>;
   /** Ends every call that is under way. */
   readonly calls: AbortController;
+  readonly watchModel?: WatchModel | undefined;
 };
 
 /** A completion with what its effect produced, on its way to a commit. */

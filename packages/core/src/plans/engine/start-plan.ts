@@ -10,7 +10,7 @@ import type { CompiledPlan } from "../compiled-plan.ts";
 import type { Cursor } from "../frames.ts";
 import type { BlobCache } from "./blob-cache.ts";
 import type { CheckedPlans } from "./checked-plans.ts";
-import type { EngineDeps, PlanLookup, StartRun } from "./engine-deps.ts";
+import type { EngineDeps, PlanLookup, StartRun, WatchModel } from "./engine-deps.ts";
 import { openRunData } from "./open-run.ts";
 import type { RunData } from "./run-data.ts";
 import type { RunPool } from "./run-pool.ts";
@@ -29,7 +29,7 @@ export type StartDeps = EngineDeps & {
 export async function startPlan(
   deps: StartDeps,
   record: SessionRecord,
-  { plan: asked, input: givenInput, context = {}, mode = record.core.mode, conversationId, isAwaited }: StartRun,
+  { plan: asked, input: givenInput, context = {}, mode = record.core.mode, conversationId, ...how }: StartRun,
 ): Promise<SessionCore> {
   const isNamed = typeof asked === "string";
   const given = isNamed ? namedPlan(deps.plans, asked) : asked;
@@ -48,7 +48,8 @@ export async function startPlan(
     compiled,
     input,
     cursor,
-    isAwaited,
+    isAwaited: how.isAwaited,
+    watchModel: how.watchModel,
     fill: async (data) => {
       // A session that is made with its plan has no context yet.
       const found = record.version === 0 ? [] : await data.openScope("");
@@ -71,18 +72,19 @@ export async function beginRun(
     readonly input: Json;
     readonly cursor: Cursor;
     readonly isAwaited?: boolean | undefined;
+    readonly watchModel?: WatchModel | undefined;
     /** Puts what the run starts with into memory, and gives what its first commit writes of it. */
     readonly fill: (data: RunData) => Promise<Pick<Opening, "context" | "journal" | "blobs">>;
   },
 ): Promise<SessionCore> {
-  const { record, checked, compiled, input, cursor, isAwaited, fill } = begun;
+  const { record, checked, compiled, input, cursor, isAwaited, watchModel, fill } = begun;
   const { owner } = record;
   const { sessionId } = record.core;
   const kept = offload(input);
   if (kept.blob !== undefined) await deps.blobs.put(kept.blob.bytes, kept.blob.ref.mediaType);
   const data = await openRunData(deps, { owner, sessionId }, input);
   const filled = await fill(data);
-  const running = deps.pool.adopt(newRunState(record, compiled, data, cursor), { isAwaited });
+  const running = deps.pool.adopt({ ...newRunState(record, compiled, data, cursor), watchModel }, { isAwaited });
   try {
     await running.start({
       ...filled,
