@@ -13,7 +13,7 @@ import { scriptOf } from "./kill/scripts.ts";
 import { createRandom } from "./store-crash/random.ts";
 import { type Attempt, readAttempts, readBookings, readSent, type Sent, sessionOf, WORK } from "./work-log.ts";
 
-const KILLS = longRuns(100);
+const KILLS = longRuns(50);
 const SESSIONS_AT_ONCE = 50;
 const SCRIPTS = 12;
 /** One in so many starts as people start it, the others have their code loaded already. */

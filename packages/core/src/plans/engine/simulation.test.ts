@@ -13,10 +13,10 @@ import {
 import { seededWorld } from "../../../testing/plans/world.ts";
 import { longRuns, sampleRuns } from "../../../testing/long-runs.ts";
 
-const PLANS_WITHOUT_CRASHES = 10_000;
-const PLANS_WITH_CRASHES = 2_000;
+const PLANS_WITHOUT_CRASHES = 4_000;
+const PLANS_WITH_CRASHES = 1_000;
 const PLANS_FORKED = 300;
-const MIN_CRASHES = 50_000;
+const MIN_CRASHES = 25_000;
 const PLANS_WITH_POWER_LOSS = 300;
 const PLANS_WITH_APPROVALS = 300;
 const PLANS_DRAINED = 300;
