@@ -456,8 +456,8 @@ describe("a tool that fails", () => {
   });
 
   it.each([
-    ["the reason of its signal", (signal: AbortSignal): unknown => signal.reason],
-    ["an AbortError", (): unknown => new DOMException("Stopped.", "AbortError")],
+    ["the reason of its signal", (signal: AbortSignal): Error => signal.reason as Error],
+    ["an AbortError", (): Error => new DOMException("Stopped.", "AbortError")],
   ])("that is %s is not logged: the tool stopped as it was asked to", async (_what, thrown) => {
     const logger = createMemoryLogger();
     const clock = createSimulatedClock();
@@ -467,7 +467,7 @@ describe("a tool that fails", () => {
       effects: "read",
       run: (_params, run) =>
         new Promise((_resolve, reject) => {
-          run.signal.addEventListener("abort", () => reject(thrown(run.signal) as Error));
+          run.signal.addEventListener("abort", () => reject(thrown(run.signal)));
         }),
     });
     const pending = invoke();
