@@ -38,7 +38,7 @@ async function wholeId(app: App, given: string, read: ReadIds): Promise<string> 
     if (isErgonError(thrown) && thrown.code === "folder_absent") return given;
     throw thrown;
   } finally {
-    // Whoever works on it enters the folder anew, and takes up what was left there if it must.
+    // The command that follows opens the folder again, and resumes unfinished sessions where it should.
     await app.leave();
   }
   const [one, ...more] = found;

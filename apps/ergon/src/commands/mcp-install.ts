@@ -110,7 +110,7 @@ function entryFor(
       ...(mayApprove === true ? ["--may-approve"] : []),
     ],
     env: {
-      // Beside the program, where whoever can write could change the program as well. Halves the start.
+      // Halves the start. It lies beside the program: a user who can write there could change the program as well.
       NODE_COMPILE_CACHE: join(dirname(program), ".cache"),
       // Clients pass little on, and without the same state folder it would not find a running server's token.
       ...(state === undefined ? {} : { XDG_STATE_HOME: state }),

@@ -8,7 +8,7 @@ const MAX_LOOKED_AT = 100_000;
 type Identity = Pick<BigIntStats, "dev" | "ino">;
 
 export type DeniedFiles = {
-  /** Whether a file is one of those, or lies in one of those folders, under whatever name it was opened. */
+  /** Whether the opened file is denied itself or lies in a denied folder. Its name does not matter. */
   readonly hasFile: (path: string, opened: Identity & Pick<BigIntStats, "nlink">) => Promise<boolean>;
   readonly hasFolder: (folder: Identity) => boolean;
 };

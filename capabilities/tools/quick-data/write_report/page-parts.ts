@@ -22,7 +22,7 @@ export async function keepPage(
 
 /** The picture bears its own title and caption. */
 export function figure({ title, caption, svg }: DrawnPicture): string {
-  // As an image: whatever is in it, nothing of it runs.
+  // As an image, because scripts inside of an image do not run.
   const source = `data:image/svg+xml;base64,${Buffer.from(svg).toString("base64")}`;
   return element("figure", `<img src="${source}" alt="${escaped(`${title}. ${caption}`)}">`);
 }
