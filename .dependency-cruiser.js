@@ -3,13 +3,16 @@ const coreFolders = [
   "schema",
   "errors",
   "ports",
+  "store-kit",
   "memory",
   "energy",
   "tools",
   "refinement",
   "plans",
   "planner",
+  "approvals",
   "hub",
+  "install",
   "conversation",
 ];
 const tests = "\\.test\\.ts$";
@@ -108,8 +111,8 @@ export default {
     {
       name: "compose-is-for-entry-points",
       severity: "error",
-      from: { pathNot: "^apps/[^/]+/src/[^/]+\\.ts$" },
-      to: { path: "^apps/[^/]+/src/compose\\.ts$" },
+      from: { pathNot: "^apps/[^/]+/src/([^/]+\\.ts$|compose/)" },
+      to: { path: "^apps/[^/]+/src/compose/" },
     },
     {
       name: "packages-are-imported-by-name",

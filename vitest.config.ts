@@ -4,8 +4,12 @@ const STATE_FOLDER = "test/state-folder.ts";
 // Only what hangs meets these: on a busy machine a process may take seconds to start.
 const patience = { testTimeout: 60_000, hookTimeout: 60_000 };
 
+// Whole files of minutes run in `npm run test:long` alone.
+const exclude =
+  process.env["ERGON_LONG"] === "1" ? ["**/node_modules/**"] : ["**/node_modules/**", "**/*.long.test.ts"];
+
 const atRoot = (name: string, include: string[], globalSetup: string[] = []) => ({
-  test: { name, include, globalSetup: [STATE_FOLDER, ...globalSetup], ...patience },
+  test: { name, include, exclude, globalSetup: [STATE_FOLDER, ...globalSetup], ...patience },
 });
 
 export default defineConfig({

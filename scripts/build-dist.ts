@@ -75,13 +75,13 @@ export const external = [
 // Each file costs its time, and so does what is loaded and not used. So there is one file for what every command takes, one
 // for tools, one for work on a data folder, and one for what is taken before that by `ergon mcp` and by lists.
 const groups = [
-  { name: "base", test: /src[\\/]compose\.ts$/ },
-  { name: "tools", test: /src[\\/]load-capabilities\.ts$/ },
+  { name: "base", test: /src[\\/]compose[\\/]compose\.ts$/ },
+  { name: "tools", test: /src[\\/]compose[\\/]load-capabilities\.ts$/ },
   {
     name: "shared",
-    test: /src[\\/](call-tool|inspect-data|watch-plans|hub[\\/](hub|sub-agent)-tools|mcp[\\/](changed-offers|changed-resources|drained|follow-through|line-reader|plain-message)|tokens[\\/]token-book|schema[\\/](hub|mcp-loop|refinement|secret-field|session))\.ts$/,
+    test: /src[\\/](services[\\/](call-tool|watch-plans)|workspace[\\/]inspect-data|hub[\\/](hub|sub-agent)-tools|mcp[\\/](host[\\/](changed-offers|changed-resources)|drained|drive[\\/]follow-through|line-reader|plain-message)|tokens[\\/]token-store|schema[\\/](hub|mcp-loop|refinement|values[\\/]secret-field|session))\.ts$/,
   },
-  { name: "work", test: /src[\\/]enter-workplace\.ts$/ },
+  { name: "work", test: /src[\\/]compose[\\/]open-workspace\.ts$/ },
 ];
 
 export async function buildDist(): Promise<void> {

@@ -2,7 +2,7 @@
 // look to it: SUPABASE_URL=… SUPABASE_SERVICE_ROLE_KEY=… [ERGON_EMBEDDER=…] node scripts/embed-project.ts
 import { createSystemClock, silentLogger, toErgonError } from "@ergon/core";
 import { createSupabase, embedRows, processEnvironment, readSettings } from "@ergon/node";
-import { chooseModels } from "../apps/ergon/src/choose-models.ts";
+import { chooseModels } from "../apps/ergon/src/services/choose-models.ts";
 
 const { values } = readSettings({ flags: {}, ...processEnvironment() });
 const { supabaseUrl: url, supabaseServiceRoleKey: key, data: dataFolder } = values;

@@ -27,7 +27,7 @@ const wrong = [
   ["packages/node/src/sqlite/c.ts", "@ergon/core/testing", "testing-is-for-tests"],
   ["packages/node/src/sqlite/d.ts", "../../../../apps/ergon/src/cli.ts", "node-sees-no-app"],
   ["apps/ergon/src/commands/a.ts", "../../../../packages/node/src/sqlite/s.ts", "apps-see-packages-by-their-entry"],
-  ["apps/ergon/src/commands/b.ts", "../compose.ts", "compose-is-for-entry-points"],
+  ["apps/ergon/src/cli/b.ts", "../compose/b.ts", "compose-is-for-entry-points"],
   ["apps/ergon/src/commands/c.ts", "../../../../scripts/s.ts", "apps-see-no-other-root-folder"],
   ["capabilities/tools/demo/a.tool.ts", "@ergon/node", "packs-see-only-the-entry-of-core"],
   ["capabilities/tools/demo/a.test.ts", "../../../apps/ergon/src/cli.ts", "tests-of-packs-see-only-entries"],
@@ -44,7 +44,7 @@ const right = [
   ["packages/node/src/sqlite/r.test.ts", "@ergon/core/testing"],
   ["packages/node/src/sqlite/t.test.ts", "@ergon/core/testing/contracts"],
   ["apps/ergon/src/commands/r.ts", "@ergon/node"],
-  ["apps/ergon/src/cli.ts", "./compose.ts"],
+  ["apps/ergon/src/cli.ts", "./compose/compose.ts"],
   ["capabilities/tools/demo/r.tool.ts", "@ergon/core"],
   ["capabilities/tools/demo/r.test.ts", "@ergon/node"],
 ] as const;
@@ -79,7 +79,7 @@ function writeWorkspace(): void {
   for (const file of ["schema/s", "errors/e", "memory/m", "plans/p", "extra/x"]) write(`packages/core/src/${file}.ts`);
   for (const file of ["t", "index", "contracts"]) write(`packages/core/testing/${file}.ts`);
   for (const file of ["packages/node/src/index.ts", "packages/node/src/sqlite/s.ts"]) write(file);
-  for (const file of ["apps/ergon/src/compose.ts", "scripts/s.ts"]) write(file);
+  for (const file of ["apps/ergon/src/compose/compose.ts", "apps/ergon/src/compose/b.ts", "scripts/s.ts"]) write(file);
   for (const [file, specifier] of [...wrong, ...right]) write(file, `import ${JSON.stringify(specifier)};\n`);
   write("packages/core/src/energy/circle.ts", `import "./a.ts";\n`);
   write("tsconfig.json", readText("tsconfig.base.json"));

@@ -13,7 +13,7 @@ describe("every port", () => {
   });
 
   it.each(ports)("%s has a contract suite, and a test runs it", (port) => {
-    const suite = `packages/core/testing/${port}.contract.ts`;
+    const suite = `packages/core/testing/contracts/${port}.contract.ts`;
     expect(repositoryFiles()).toContain(suite);
     const [, name] = /export (?:async )?function (\w+)/.exec(readText(suite)) ?? [];
     expect(tests.filter((file) => name !== undefined && readText(file).includes(`${name}(`))).not.toEqual([]);

@@ -4,12 +4,12 @@ import { readText, repositoryFiles } from "./source-files.ts";
 // Who may know the state store: the port and its implementations, the engine, and those who call the gate and commit
 // what it returns. Tools, the gate itself, energy, refinement and the packs never see it.
 const mayKnow = [
-  /^packages\/core\/src\/(?:ports|memory|plans|planner|conversation)\//,
+  /^packages\/core\/src\/(?:ports|store-kit|memory|plans|planner|conversation)\//,
   /^packages\/core\/src\/index\.ts$/,
   /^packages\/core\/testing\//,
   /^packages\/node\/src\/(?:sqlite|postgres|redis|restate)\//,
   /^packages\/node\/src\/index\.ts$/,
-  /^apps\/[^/]+\/src\/compose\.ts$/,
+  /^apps\/[^/]+\/src\/compose\/compose\.ts$/,
 ];
 
 describe("state mediation", () => {

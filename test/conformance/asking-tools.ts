@@ -6,8 +6,8 @@ import {
   inputResponse,
   MissingRequiredClientCapabilityError,
 } from "@modelcontextprotocol/server";
-import { capabilitiesOf } from "../../apps/ergon/src/mcp/client-features.ts";
-import type { McpCall, McpPrompt, McpTool } from "../../apps/ergon/src/mcp/surface.ts";
+import { capabilitiesOf } from "../../apps/ergon/src/mcp/host/client-features.ts";
+import type { McpCall, McpPrompt, McpTool } from "../../apps/ergon/src/mcp/host/surface.ts";
 import { plainTool, text } from "./plain-tools.ts";
 
 type Answer = CallToolResult | InputRequiredResult;

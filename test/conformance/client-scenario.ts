@@ -8,7 +8,7 @@ import {
   silentLogger,
   ToolRegistry,
 } from "@ergon/core";
-import { createMcpConnector, type LoginDesk } from "@ergon/node";
+import { createMcpConnector, type LoginPrompt } from "@ergon/node";
 
 type Context = {
   readonly client_id?: string;
@@ -26,7 +26,7 @@ const SERVER = "suite";
 const SAMPLES: Readonly<Record<string, unknown>> = { string: "us-west1", number: 5, integer: 5, boolean: true };
 
 /** Stands for the browser: follows the authorization server to where it sends the person back to. */
-const desk: LoginDesk = {
+const desk: LoginPrompt = {
   redirectUrl: "http://127.0.0.1:3000/callback",
   ask: async (address) => {
     const answer = await fetch(address, { redirect: "manual" });

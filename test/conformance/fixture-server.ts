@@ -4,8 +4,8 @@ import type { AddressInfo } from "node:net";
 import { createIds, createSystemClock, silentLogger } from "@ergon/core";
 import { createEngineWorld } from "@ergon/core/testing";
 import { FIRST_TOKEN, serve } from "../../apps/ergon/src/http/serve.fixture.ts";
-import { createMcpChanges } from "../../apps/ergon/src/mcp/changes.ts";
-import { createMcpHost } from "../../apps/ergon/src/mcp/mcp-host.ts";
+import { createMcpChanges } from "../../apps/ergon/src/mcp/host/changes.ts";
+import { createMcpHost } from "../../apps/ergon/src/mcp/host/mcp-host.ts";
 import { fixtureSurface } from "./fixture-surface.ts";
 
 export type FixtureServer = { readonly url: string; readonly close: () => Promise<void> };

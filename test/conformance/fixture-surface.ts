@@ -1,5 +1,5 @@
-import type { McpChanges } from "../../apps/ergon/src/mcp/changes.ts";
-import type { McpPrompt, McpResources, McpSurface } from "../../apps/ergon/src/mcp/surface.ts";
+import type { McpChanges } from "../../apps/ergon/src/mcp/host/changes.ts";
+import type { McpPrompt, McpResources, McpSurface } from "../../apps/ergon/src/mcp/host/surface.ts";
 import { askingPrompt, askingTools } from "./asking-tools.ts";
 import { plainTools } from "./plain-tools.ts";
 import { PNG } from "./samples.ts";

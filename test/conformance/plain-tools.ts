@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { CallToolResult } from "@modelcontextprotocol/server";
-import type { McpChanges } from "../../apps/ergon/src/mcp/changes.ts";
-import type { McpTool } from "../../apps/ergon/src/mcp/surface.ts";
+import type { McpChanges } from "../../apps/ergon/src/mcp/host/changes.ts";
+import type { McpTool } from "../../apps/ergon/src/mcp/host/surface.ts";
 import { PNG, WAV } from "./samples.ts";
 
 const PAUSE_MS = 50;

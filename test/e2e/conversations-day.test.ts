@@ -11,9 +11,9 @@ import {
   createHashEmbedder,
   createIds,
   createMemoryBlobStore,
-  createMind,
+  createConversationService,
   createToolGate,
-  type Mind,
+  type ConversationService,
   modelError,
   silentLogger,
   ToolRegistry,
@@ -37,7 +37,7 @@ describe("a day of conversations", { timeout: 1_200_000 }, () => {
     const clock = createSimulatedClock();
     const { below } = createRandom(20_261_116);
     const random = (): number => below(1_000_000) / 1_000_000;
-    const { mind, store, settle, close } = await openMind(clock, createModel(clock, random));
+    const { mind, store, settle, close } = await openConversations(clock, createModel(clock, random));
     const owners = ["ada", "bob", "eve"];
     const ids: { readonly owner: string; readonly id: string }[] = [];
     const heap: number[] = [];
@@ -120,11 +120,11 @@ function createModel(clock: SimulatedClock, random: () => number): ChatModel {
   };
 }
 
-async function openMind(
+async function openConversations(
   clock: SimulatedClock,
   model: ChatModel,
 ): Promise<{
-  readonly mind: Mind;
+  readonly mind: ConversationService;
   readonly store: ConversationStore;
   readonly settle: () => Promise<void>;
   readonly close: () => Promise<void>;
@@ -138,7 +138,7 @@ async function openMind(
   const plans = { get: () => undefined, ids: () => [] };
   const blobs = createMemoryBlobStore();
   const engine = createEngine({ store: state, blobs, gate, registry, plans, clock, ids, logger: silentLogger });
-  const mind = await createMind({
+  const mind = await createConversationService({
     store,
     state,
     engine,

@@ -3,14 +3,14 @@ import { Console } from "node:console";
 import { setImmediate } from "node:timers/promises";
 import type { ErgonError } from "@ergon/core";
 import manifest from "../package.json" with { type: "json" };
-import type { CommandContext } from "./command-context.ts";
-import { EXIT, type ExitCode, exitCodeOf } from "./exit-codes.ts";
-import { watchInterrupts } from "./interrupts.ts";
-import { printError } from "./output/print-error.ts";
-import { createTerminal } from "./output/terminal.ts";
-import { typedCommand } from "./output/typed-command.ts";
-import { runProgram } from "./program.ts";
-import type { GlobalFlags } from "./program/command-group.ts";
+import type { CommandContext } from "./cli/command-context.ts";
+import { EXIT, type ExitCode, exitCodeOf } from "./cli/exit-codes.ts";
+import { watchInterrupts } from "./cli/interrupts.ts";
+import { printError } from "./cli/output/print-error.ts";
+import { createTerminal } from "./cli/output/terminal.ts";
+import { typedCommand } from "./cli/output/typed-command.ts";
+import { runProgram } from "./cli/program.ts";
+import type { GlobalFlags } from "./cli/command-group.ts";
 
 const { version } = manifest;
 const argv = process.argv.slice(2);
@@ -48,7 +48,10 @@ async function main(): Promise<ExitCode> {
 function context(flags: GlobalFlags): CommandContext {
   const { signal } = interrupts;
   const wire: CommandContext["compose"] = async (options) => {
-    const [{ compose }, { checkSettings }] = await Promise.all([import("./compose.ts"), import("./check-settings.ts")]);
+    const [{ compose }, { checkSettings }] = await Promise.all([
+      import("./compose/compose.ts"),
+      import("./services/check-settings.ts"),
+    ]);
     const note = (line: string): void => terminal.note(line);
     const app = compose({ flags, home: import.meta.dirname, version, stopping: signal, note, fatal });
     if (options?.badSettings === "allowed") return app;

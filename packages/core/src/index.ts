@@ -25,7 +25,7 @@ export {
   LoggedEntry,
   MAX_CONTENT_CHARS,
   MessageReceipt,
-  MindStatus,
+  ConversationsStatus,
   NewMessage,
   Thought,
 } from "./schema/conversation.ts";
@@ -42,7 +42,7 @@ export {
 export { EnergyCause, EnergyRow, EnergyState, EnergyStatus } from "./schema/energy.ts";
 export { ErrorRecord, Problem } from "./schema/error.ts";
 export { EventType, NewEvent, StoredEvent } from "./schema/event.ts";
-export { canonicalJson, sha256Hex } from "./schema/hash.ts";
+export { canonicalJson, sha256Hex } from "./schema/values/hash.ts";
 export {
   HubServerStatus,
   HubStats,
@@ -60,7 +60,7 @@ export {
 } from "./schema/hub.ts";
 export { Login, OAuthSettings } from "./schema/login.ts";
 export { GivenAnswer, MAX_QUESTIONS, Question } from "./schema/question.ts";
-export { isSecretField } from "./schema/secret-field.ts";
+export { isSecretField } from "./schema/values/secret-field.ts";
 export {
   copyJson,
   Json,
@@ -71,7 +71,7 @@ export {
   MAX_JSON_DEPTH,
   MAX_JSON_NODES,
   pointerTo,
-} from "./schema/json.ts";
+} from "./schema/values/json.ts";
 export {
   ActionResult,
   ChatMessage,
@@ -111,7 +111,14 @@ export {
   ToolCallStep,
 } from "./schema/plan.ts";
 export { LoopReply, LoopState, LoopStatus, LoopType, Score } from "./schema/refinement.ts";
-export { isSecretEntry, REDACTED, redactedName, redactedStart, redactJson, redactSecrets } from "./schema/redact.ts";
+export {
+  isSecretEntry,
+  REDACTED,
+  redactedName,
+  redactedStart,
+  redactJson,
+  redactSecrets,
+} from "./schema/values/redact.ts";
 export { SANDBOX_LIMITS, SandboxProfile, SandboxProfileName, SandboxRequest, SandboxResult } from "./schema/sandbox.ts";
 export { RunDiff } from "./schema/run-diff.ts";
 export {
@@ -127,7 +134,7 @@ export {
   SessionStatus,
   StepResult,
 } from "./schema/session.ts";
-export { didYouMean, suggest } from "./schema/suggest.ts";
+export { didYouMean, suggest } from "./schema/values/suggest.ts";
 export { Effects, MAX_TOOL_ID_LENGTH, ToolDefinition, ToolId, ToolSummary } from "./schema/tool.ts";
 export { accessError, type AccessErrorCode } from "./errors/access.ts";
 export {
@@ -235,13 +242,13 @@ export {
   type Version,
 } from "./ports/state-store.ts";
 export { createMemoryBlobStore } from "./memory/blob-store.ts";
-export { checkBlob, missingBlob } from "./memory/blob-refusals.ts";
-export { afterPrefix } from "./memory/byte-order.ts";
+export { checkBlob, missingBlob } from "./store-kit/blob-refusals.ts";
+export { afterPrefix } from "./store-kit/byte-order.ts";
 export { createSystemClock } from "./memory/clock.ts";
 export { contextFrom, createConversationMemory } from "./memory/conversation-memory.ts";
 export { createMemoryConversationStore, entriesOf, wantsSomething } from "./memory/conversation-store.ts";
 export { createHashEmbedder } from "./memory/hash-embedder.ts";
-export { type BatchOutcome, createCommitQueue } from "./memory/commit-queue.ts";
+export { type BatchOutcome, createCommitQueue } from "./store-kit/commit-queue.ts";
 export {
   type BlobText,
   type CommitRows,
@@ -250,10 +257,10 @@ export {
   type JournalEndText,
   type JournalStartText,
   type SessionRow,
-} from "./memory/commit-rows.ts";
+} from "./store-kit/commit-rows.ts";
 export { createIds } from "./memory/ids.ts";
 export { createMemoryLoginStore } from "./memory/login-store.ts";
-export { createLoopIds } from "./memory/loop-ids.ts";
+export { createLoopIds } from "./store-kit/loop-ids.ts";
 export { createMemoryLoopStore } from "./memory/loop-store.ts";
 export { createMemoryLogger, silentLogger } from "./memory/logger.ts";
 export { createMemoryStateStore } from "./memory/state-store.ts";
@@ -265,8 +272,8 @@ export {
   scopeCursor,
   sessionCursor,
   writeScopeCursor,
-} from "./memory/store-refusals.ts";
-export { journalRow, newsOf, storedEvent } from "./memory/stored-rows.ts";
+} from "./store-kit/store-refusals.ts";
+export { journalRow, newsOf, storedEvent } from "./store-kit/stored-rows.ts";
 export { type CostModel, createCostModel, type PricedTool } from "./energy/cost-model.ts";
 export { createEnergyLedger, type EnergyLedger, MAX_PENDING_ROWS } from "./energy/ledger.ts";
 export {
@@ -300,24 +307,24 @@ export {
   type DeniedCall,
   type InvokeOptions,
   type ToolCall,
-} from "./tools/call.ts";
+} from "./tools/gate/call.ts";
 export { type ActionDraft, defineAction, defineTool } from "./tools/define.ts";
-export { type BlobParts, ownedBlobs } from "./tools/owned-blobs.ts";
-export { createToolGate, type IToolExecutor, type ToolGate, type ToolGateDeps } from "./tools/gate.ts";
+export { type BlobParts, ownedBlobs } from "./tools/gate/owned-blobs.ts";
+export { createToolGate, type IToolExecutor, type ToolGate, type ToolGateDeps } from "./tools/gate/gate.ts";
 export { type AgentProgress, logAgentProgress } from "./tools/log-agent-progress.ts";
-export { DEFAULT_TIMEOUT_MS } from "./tools/invoke-call.ts";
+export { DEFAULT_TIMEOUT_MS } from "./tools/gate/invoke-call.ts";
 export { compileJsonSchema, type JsonSchemaValidator } from "./tools/json-schema/compile.ts";
 export { type SchemaRules } from "./tools/json-schema/check-schema.ts";
 export { createJsonSchemas, type JsonSchemas } from "./tools/json-schema/json-schemas.ts";
-export { offload, type Offloaded, type PendingBlob } from "./tools/offload.ts";
-export { ownFailure } from "./tools/own-failure.ts";
+export { offload, type Offloaded, type PendingBlob } from "./tools/gate/offload.ts";
+export { ownFailure } from "./tools/gate/own-failure.ts";
 export {
   allowAll,
   askBeforeDestroying,
   type PolicyAnswer,
   type PolicyQuestion,
   type ToolPolicy,
-} from "./tools/policy.ts";
+} from "./tools/gate/policy.ts";
 export { DEFAULT_ROLE, isForRole, toolNotFound } from "./tools/known-tools.ts";
 export {
   ActionV2Registry,
@@ -329,7 +336,7 @@ export {
   type ToolListing,
   ToolRegistry,
 } from "./tools/registry.ts";
-export { noSandbox } from "./tools/run-sandbox.ts";
+export { noSandbox } from "./tools/gate/run-sandbox.ts";
 export type { SpecTool } from "./tools/spec-tool.ts";
 export type {
   Infrastructure,
@@ -350,7 +357,7 @@ export { createRefinementLoops, type LoopDecided, type RefinementLoopsDeps } fro
 export { checkLoopId } from "./refinement/loop-arguments.ts";
 export { isStagnant } from "./refinement/stagnation.ts";
 export { createDryRun, type DryRun } from "./plans/dry-run/dry-run.ts";
-export { acknowledging, syncEnds } from "./plans/engine/acknowledging.ts";
+export { acknowledging, syncEnds } from "./plans/engine/run/acknowledging.ts";
 export { createEngine, type EmbeddedEngine, MAX_ACTIVE_RUNS } from "./plans/engine/engine.ts";
 export type { Corrections, FailedCall, Failure } from "./plans/engine/corrections.ts";
 export type { EngineDeps, PlanLookup, StartRun, ToolSource } from "./plans/engine/engine-deps.ts";
@@ -369,20 +376,20 @@ export type { PlanEstimate } from "./plans/preflight/estimate.ts";
 export type { ToolLookup } from "./plans/preflight/tool-index.ts";
 export { type PlanChecks, type PlanReport, validatePlan } from "./plans/validate-plan.ts";
 export { type IWorkflowManager, WorkflowManager } from "./plans/workflow-manager.ts";
-export { describeResult } from "./planner/describe-result.ts";
-export { createFinalizeSummary, findingsIn } from "./planner/finalize-summary.ts";
-export type { RunPlace } from "./planner/execute-actions.ts";
+export { describeResult } from "./planner/turn/describe-result.ts";
+export { createFinalizeSummary, findingsIn } from "./planner/turn/finalize-summary.ts";
+export type { RunPlace } from "./planner/turn/execute-actions.ts";
 export { buildPlannerPrompt, type PlannerPrompt } from "./planner/llm/planner-prompt.ts";
 export { createModelPlanner, type ModelPlannerDeps } from "./planner/llm/model-planner.ts";
 export { createModelRepairer } from "./planner/llm/model-repairer.ts";
-export { getConversationContext } from "./planner/load-context.ts";
+export { getConversationContext } from "./planner/turn/load-context.ts";
 export { createOfflinePlanner, type OfflinePlannerDeps } from "./planner/offline/offline-planner.ts";
 export type { Entity, EntitySource } from "./planner/offline/entities.ts";
 export { createToolEntities, ENTITY_SOURCE_TAG } from "./planner/tool-entities.ts";
 export { type LoopDeps, type LoopOptions, McpLoopRunner, runMcpLoop } from "./planner/mcp-loop.ts";
 export { MAX_PLANNED_TOOLS, type Planner, type PlannerAnswer, type PlannerInput } from "./planner/planner.ts";
 export type { LoopRequest } from "./planner/read-request.ts";
-export type { Attempt } from "./planner/run-turn.ts";
+export type { Attempt } from "./planner/turn/run-turn.ts";
 export { type ChatInvocation, generateEmbedding, invokeChatModel, setSpecDefaults } from "./planner/spec-functions.ts";
 export {
   createSupabaseActionLog,
@@ -391,23 +398,23 @@ export {
   type SupabaseLike,
   type SupabaseRights,
 } from "./planner/supabase-records.ts";
-export type { ModelCall, Warning } from "./planner/trace.ts";
+export type { ModelCall, Warning } from "./planner/turn/trace.ts";
 export {
   type AllowList,
-  type Approvals,
-  type ApprovalsDeps,
-  createApprovals,
+  type ApprovalService,
+  type ApprovalServiceDeps,
+  createApprovalService,
   type Disallow,
   type Reader,
-} from "./hub/approval-desk.ts";
-export { allowsForGood, type ServerTrust } from "./hub/approval-policy.ts";
-export { createToolGrants, type ToolGrants } from "./hub/tool-grants.ts";
-export { type ApprovalSettings, createToolPolicy } from "./hub/tool-policy.ts";
+} from "./approvals/approval-service.ts";
+export { allowsForGood, type ServerTrust } from "./approvals/approval-policy.ts";
+export { createToolGrants, type ToolGrants } from "./approvals/tool-grants.ts";
+export { type ApprovalSettings, createToolPolicy } from "./approvals/tool-policy.ts";
 export { backoffMs } from "./hub/backoff.ts";
-export { changesBetween, fingerprintOf, type ToolIdentity } from "./hub/fingerprint.ts";
-export { matchesGlob } from "./hub/glob.ts";
-export { showHidden } from "./hub/hidden-text.ts";
-export { deriveServer, shortServerId } from "./hub/derive-server.ts";
+export { changesBetween, fingerprintOf, type ToolIdentity } from "./approvals/fingerprint.ts";
+export { matchesGlob } from "./approvals/glob.ts";
+export { showHidden } from "./approvals/hidden-text.ts";
+export { deriveServer, shortServerId } from "./install/derive-server.ts";
 export {
   judgeEntry,
   judgePackage,
@@ -415,21 +422,25 @@ export {
   npmPackageOf,
   type Objection,
   PackageFacts,
-} from "./hub/judge-install.ts";
-export { dependenciesOf, judgeLock, PackageLock } from "./hub/judge-lock.ts";
+} from "./install/judge-install.ts";
+export { dependenciesOf, judgeLock, PackageLock } from "./install/judge-lock.ts";
 export { FoundServer, RegistryEntry } from "./schema/registry.ts";
 export { additionId, conversationOf, type PauseMode, SUB_AGENT_TOOLS, type SubAgent } from "./hub/sub-agent.ts";
-export { type Budget, budgetOf } from "./conversation/budget.ts";
-export { createMind, type Mind, type MindDeps } from "./conversation/mind.ts";
-export { DEFAULT_LOOP_ENERGY, type LoopEnergy } from "./conversation/sub-agent-lead.ts";
+export { type Budget, budgetOf } from "./conversation/energy/budget.ts";
+export {
+  createConversationService,
+  type ConversationService,
+  type ConversationServiceDeps,
+} from "./conversation/conversation-service.ts";
+export { DEFAULT_LOOP_ENERGY, type LoopEnergy } from "./conversation/sub-agent/sub-agent-lead.ts";
 export { decodePosition } from "./plans/ord.ts";
-export { absenceOf } from "./hub/place.ts";
+export { absenceOf } from "./hub/server-slot.ts";
 export { hubToolName, nameTools, refuseSharedPart, serverPart } from "./hub/names.ts";
 export { type ClientManagerDeps, type HubChange, MAX_SERVERS, MCPClientManager } from "./hub/client-manager.ts";
 export { readToolId } from "./hub/server-reads.ts";
 export { START_CONCURRENCY } from "./hub/server-starts.ts";
 export type { HubInvocation } from "./hub/hub-tool.ts";
-export { fenceOf, type WantedServer } from "./hub/place.ts";
+export { fenceOf, type WantedServer } from "./hub/server-slot.ts";
 export type {
   ConnectionReport,
   ConnectionState,
@@ -448,5 +459,5 @@ export {
   MAX_ANSWERED_APPROVALS,
   MAX_PENDING_APPROVALS,
 } from "./ports/approval-store.ts";
-export type { ApprovalDesk, CallInQuestion } from "./ports/approval-desk.ts";
+export type { ApprovalQuestions, CallInQuestion } from "./ports/approval-questions.ts";
 export { approvalsFull, createMemoryApprovalStore, refuseAnswered, sortKey } from "./memory/approval-store.ts";

@@ -6,7 +6,7 @@ export {
   type EngineWorldOptions,
   planOf,
 } from "./engine/engine-world.ts";
-export { createMindWorld, type MindWorld } from "./mind-world.ts";
+export { createConversationWorld, type ConversationWorld } from "./conversation-world.ts";
 export { createMockTools, type MockTool, type MockTools } from "./mock-tools.ts";
 export { createScript, createScriptedModel, type ScriptedModel, type ScriptedReply } from "./scripted-model.ts";
 export { SECRET_SAMPLES, type SecretSample } from "./secret-samples.ts";

@@ -1,4 +1,4 @@
-import { chatModelContract } from "./chat-model.contract.ts";
+import { chatModelContract } from "./contracts/chat-model.contract.ts";
 import { createScriptedModel } from "./scripted-model.ts";
 
 chatModelContract("scripted", async (replies) => {

@@ -1,6 +1,6 @@
 import { createMemoryBlobStore } from "../src/memory/blob-store.ts";
 import { silentLogger } from "../src/memory/logger.ts";
-import { noSandbox } from "../src/tools/run-sandbox.ts";
+import { noSandbox } from "../src/tools/gate/run-sandbox.ts";
 import type { ToolRun } from "../src/tools/tool.ts";
 
 /** What a tool gets as its last argument, for calling its function by hand; every blob that it puts it can get. */

@@ -1,6 +1,6 @@
 import { createEngineWorld, type EngineWorld } from "@ergon/core/testing";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { HttpParts } from "./http-parts.ts";
+import type { HttpParts } from "./server/http-parts.ts";
 import { FIRST_TOKEN, LOCAL_TOKEN, serve, type Served } from "./serve.fixture.ts";
 
 /**

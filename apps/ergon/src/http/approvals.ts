@@ -7,10 +7,10 @@ import {
   MAX_PAGE_ROWS,
   type Reader,
 } from "@ergon/core";
-import type { TokenBook } from "@ergon/node";
+import type { TokenStore } from "@ergon/node";
 import { z } from "zod";
-import type { HttpParts } from "./http-parts.ts";
-import { type Asker, route, type Route } from "./route.ts";
+import type { HttpParts } from "./server/http-parts.ts";
+import { type RequestContext, route, type Route } from "./server/route.ts";
 
 const DEFAULT_PAGE_ROWS = 100;
 const ApprovalParams = z.object({ id: z.string().regex(/^apr_[0-9a-f]{32}$/) });
@@ -81,7 +81,7 @@ export function approvalRoutes({ approvals, tokens }: Pick<HttpParts, "approvals
  * Whose questions somebody sees: their own, those of the principals whose tokens they made, and with the first token
  * everybody's. A process that acts for another principal sees that one's alone.
  */
-function readerOf({ principal, owner }: Asker, tokens: Pick<TokenBook, "list">): Reader {
+function readerOf({ principal, owner }: RequestContext, tokens: Pick<TokenStore, "list">): Reader {
   if (principal.admin && owner === principal.name) return { name: owner };
   const made = principal.scope === "person" && !principal.local ? tokens.list(principal).map(({ name }) => name) : [];
   // Such a process hands on what its client's user said.

@@ -1,6 +1,6 @@
 import { type Engine, storeError } from "@ergon/core";
 import { z } from "zod";
-import { route, type Route } from "./route.ts";
+import { route, type Route } from "./server/route.ts";
 
 const noBlob = ({ id = "" }: Readonly<Record<string, string>>): Error =>
   storeError("blob_not_found", `No blob "${id}".`);

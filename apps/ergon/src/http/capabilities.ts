@@ -1,7 +1,7 @@
 import { z } from "zod";
-import type { HttpParts } from "./http-parts.ts";
+import type { HttpParts } from "./server/http-parts.ts";
 import { type Capability, rankCapabilities } from "./rank-capabilities.ts";
-import { route, type Route } from "./route.ts";
+import { route, type Route } from "./server/route.ts";
 
 const DEFAULT_FOUND = 10;
 const MAX_FOUND = 100;

@@ -11,7 +11,7 @@ import {
   noConversation,
 } from "@ergon/core";
 import { z } from "zod";
-import { type Asker, route, type Route } from "./route.ts";
+import { type RequestContext, route, type Route } from "./server/route.ts";
 
 export const ConversationParams = z.object({ id: ConversationId });
 export const unknownConversation = ({ id = "" }: Readonly<Record<string, string>>): Error => noConversation(id);
@@ -112,7 +112,7 @@ export function conversationRoutes(conversations: Conversations): readonly Route
     }),
   ];
 
-  async function answered(receipt: MessageReceipt, asker: Asker) {
+  async function answered(receipt: MessageReceipt, asker: RequestContext) {
     const { owner, waitMs = 0 } = asker;
     const ref = { owner, id: receipt.conversationId };
     const headers = { "preference-applied": `wait=${String(Math.ceil(waitMs / 1_000))}` };

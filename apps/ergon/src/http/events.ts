@@ -2,9 +2,9 @@ import { usageError } from "@ergon/core";
 import { AFTER_HEADER } from "@ergon/node";
 import { z } from "zod";
 import { ConversationParams, unknownConversation } from "./conversations.ts";
-import type { EventStreams } from "./event-streams.ts";
-import type { HttpParts } from "./http-parts.ts";
-import { type Answer, type Asker, route, type Route } from "./route.ts";
+import type { EventStreams } from "./server/event-streams.ts";
+import type { HttpParts } from "./server/http-parts.ts";
+import { type Answer, type RequestContext, route, type Route } from "./server/route.ts";
 import { noSession, SessionParams } from "./sessions.ts";
 
 const Query = z.strictObject({
@@ -67,7 +67,7 @@ export function eventRoutes({ engine, outbox, conversations, streams }: Parts): 
     }),
   ];
 
-  async function stream(asker: Asker, after: number | "now", sessionId?: string): Promise<Answer> {
+  async function stream(asker: RequestContext, after: number | "now", sessionId?: string): Promise<Answer> {
     const { owner, requestId } = asker;
     const lastSeq = await outbox.lastSeq();
     const afterSeq = begin(asker.lastEventId, after, lastSeq);

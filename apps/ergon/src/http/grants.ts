@@ -1,7 +1,7 @@
 import { hubError, MAX_PAGE_ROWS, ToolGrant, ToolId } from "@ergon/core";
 import { z } from "zod";
-import type { HttpParts } from "./http-parts.ts";
-import { route, type Route } from "./route.ts";
+import type { HttpParts } from "./server/http-parts.ts";
+import { route, type Route } from "./server/route.ts";
 
 const DEFAULT_PAGE_ROWS = 100;
 

@@ -1,9 +1,9 @@
-import { HubStats, isoTime, MindStatus, planError } from "@ergon/core";
+import { HubStats, isoTime, ConversationsStatus, planError } from "@ergon/core";
 import { z } from "zod";
-import type { HttpParts } from "./http-parts.ts";
-import type { EventStreams } from "./event-streams.ts";
+import type { HttpParts } from "./server/http-parts.ts";
+import type { EventStreams } from "./server/event-streams.ts";
 import type { Metrics } from "./metrics.ts";
-import { route, type Route } from "./route.ts";
+import { route, type Route } from "./server/route.ts";
 
 const Health = z.object({ status: z.literal("ok") });
 const Stats = z.object({
@@ -15,7 +15,7 @@ const Stats = z.object({
   tools: z.int(),
   plans: z.int(),
   hub: HubStats.describe("calls of MCP servers' tools, and what was learned from them; empty but for the first token"),
-  conversations: MindStatus,
+  conversations: ConversationsStatus,
 });
 
 type Parts = Pick<
@@ -93,7 +93,7 @@ export function healthRoutes(parts: Parts): readonly Route[] {
 }
 
 /** What a model or a server said of its failure may name what belongs to others. */
-function shownTo(isAdmin: boolean, status: MindStatus): MindStatus {
+function shownTo(isAdmin: boolean, status: ConversationsStatus): ConversationsStatus {
   if (isAdmin || status.degraded.length === 0) return status;
   return {
     ...status,

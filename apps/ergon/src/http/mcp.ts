@@ -1,27 +1,27 @@
 import type { Clock, Logger } from "@ergon/core";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import type { McpEndpoint } from "../mcp/http-endpoint.ts";
-import type { McpHost } from "../mcp/mcp-host.ts";
-import { once } from "../once.ts";
-import type { Door } from "./door.ts";
-import { isUnexplained, problemOf } from "./problem.ts";
-import { SECURITY_HEADERS } from "./security-headers.ts";
+import type { McpEndpoint } from "../mcp/transport/http-endpoint.ts";
+import type { McpHost } from "../mcp/host/mcp-host.ts";
+import { once } from "../services/lazy.ts";
+import type { RequestGuard } from "./server/request-guard.ts";
+import { isUnexplained, problemOf } from "./server/problem.ts";
+import { SECURITY_HEADERS } from "./server/security-headers.ts";
 
 const MCP_PATH = "/mcp";
 
-export type McpDoorParts = {
+export type McpRouteParts = {
   readonly host: () => Promise<McpHost>;
-  readonly door: Door;
+  readonly door: RequestGuard;
   readonly clock: Clock;
   readonly logger: Logger;
 };
 
-export type McpDoor = { readonly close: () => Promise<void> };
+export type McpRoute = { readonly close: () => Promise<void> };
 
 /** MCP at `/mcp`. What the SDK answers goes out as it is; what is refused before it is a JSON-RPC error too. */
-export function addMcp(app: FastifyInstance, { host, door, clock, logger }: McpDoorParts): McpDoor {
+export function addMcp(app: FastifyInstance, { host, door, clock, logger }: McpRouteParts): McpRoute {
   const endpoint = once(async (): Promise<McpEndpoint> => {
-    const [{ createMcpEndpoint }, made] = await Promise.all([import("../mcp/http-endpoint.ts"), host()]);
+    const [{ createMcpEndpoint }, made] = await Promise.all([import("../mcp/transport/http-endpoint.ts"), host()]);
     return createMcpEndpoint(made, clock);
   });
 

@@ -13,7 +13,7 @@ import {
 } from "@ergon/core";
 import { TokenInfo } from "@ergon/node";
 import { z } from "zod";
-import { type AnswerShape, route, type Route } from "./route.ts";
+import { type AnswerShape, route, type Route } from "./server/route.ts";
 import { CoreAnswer, ViewAnswer } from "./sessions.ts";
 
 const SCHEMAS = {
@@ -51,7 +51,7 @@ export function openApiRoute(routes: readonly Route[], version: string): Route {
 
 /** The OpenAPI 3.1 document of the routes: their schemas are the ones that check requests. */
 function openApiDocument(routes: readonly Route[], version: string): Node {
-  const schemas = createSchemaBook();
+  const schemas = createSchemaComponents();
   const paths: Record<string, Node> = {};
   for (const route of routes) {
     const path = route.path.replaceAll(/:(\w+)/g, "{$1}");
@@ -72,7 +72,7 @@ function openApiDocument(routes: readonly Route[], version: string): Node {
   };
 }
 
-function operation(route: Route, schemas: SchemaBook): Node {
+function operation(route: Route, schemas: SchemaComponents): Node {
   const responses = Object.fromEntries(
     Object.entries(route.answers).map(([status, answer]) => [status, response(answer, schemas)]),
   );
@@ -100,7 +100,7 @@ const WAIT = {
   schema: { type: "string", examples: ["wait=10"] },
 };
 
-function parameters(place: "path" | "query", object: z.ZodObject | undefined, schemas: SchemaBook): Node[] {
+function parameters(place: "path" | "query", object: z.ZodObject | undefined, schemas: SchemaComponents): Node[] {
   if (object === undefined) return [];
   const { properties = {}, required = [] } = schemas.of(object) as {
     properties?: Record<string, Node>;
@@ -114,20 +114,23 @@ function parameters(place: "path" | "query", object: z.ZodObject | undefined, sc
   }));
 }
 
-function response({ description, schema, mediaType = "application/json" }: AnswerShape, schemas: SchemaBook): Node {
+function response(
+  { description, schema, mediaType = "application/json" }: AnswerShape,
+  schemas: SchemaComponents,
+): Node {
   return schema === undefined
     ? { description }
     : { description, content: { [mediaType]: { schema: schemas.of(schema) } } };
 }
 
-function problemResponse(schemas: SchemaBook): Node {
+function problemResponse(schemas: SchemaComponents): Node {
   return { description: "What was wrong", content: { "application/problem+json": { schema: schemas.of(Problem) } } };
 }
 
-type SchemaBook = { readonly of: (schema: z.ZodType) => Node; readonly components: () => Node };
+type SchemaComponents = { readonly of: (schema: z.ZodType) => Node; readonly components: () => Node };
 
 /** JSON Schemas of Zod's, those with a name as references to one place. */
-function createSchemaBook(): SchemaBook {
+function createSchemaComponents(): SchemaComponents {
   const names = z.registry<{ id: string }>();
   for (const [id, schema] of Object.entries(SCHEMAS)) names.add(schema, { id });
   const components: Node = {};

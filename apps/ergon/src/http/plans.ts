@@ -1,7 +1,7 @@
 import { AgenticPlan, Json, planError, PlanId, PlanProblem } from "@ergon/core";
 import { z } from "zod";
-import type { PlanShelf } from "./http-parts.ts";
-import { route, type Route } from "./route.ts";
+import type { PlanApi } from "./server/http-parts.ts";
+import { route, type Route } from "./server/route.ts";
 
 const PlanLine = z.object({ planId: PlanId, description: z.string(), parameters: z.unknown() });
 const PlanEstimate = z.object({
@@ -12,7 +12,7 @@ const PlanEstimate = z.object({
 const noPlan = ({ id = "" }: Readonly<Record<string, string>>): Error =>
   planError("plan_not_found", `No plan "${id}".`, { details: { planId: id } });
 
-export function planRoutes(plans: PlanShelf): readonly Route[] {
+export function planRoutes(plans: PlanApi): readonly Route[] {
   return [
     route({
       method: "GET",

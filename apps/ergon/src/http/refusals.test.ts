@@ -3,10 +3,10 @@ import { connect } from "node:net";
 import { type ErgonError, Problem, storeError } from "@ergon/core";
 import { createEngineWorld, type EngineWorld } from "@ergon/core/testing";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { HttpParts } from "./http-parts.ts";
-import { BODY_LIMITS, MAX_DISCARDED_BYTES } from "./json-body.ts";
-import { REQUEST_LIMITS } from "./limits.ts";
-import { MAX_HEADER_BYTES } from "./server.ts";
+import type { HttpParts } from "./server/http-parts.ts";
+import { BODY_LIMITS, MAX_DISCARDED_BYTES } from "./server/json-body.ts";
+import { REQUEST_LIMITS } from "./server/limits.ts";
+import { MAX_HEADER_BYTES } from "./server/server.ts";
 import { type Asked, FIRST_TOKEN, LOCAL_TOKEN, serve, type Served } from "./serve.fixture.ts";
 
 describe("the HTTP server refuses", () => {

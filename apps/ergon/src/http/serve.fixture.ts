@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import {
   type ApprovalDecision,
   type AgenticPlan,
-  type Approvals,
+  type ApprovalService,
   type BlobStore,
   type Clock,
   createCostModel,
@@ -14,13 +14,13 @@ import {
   createLoopIds,
   createMemoryConversationStore,
   createMemoryLoopStore,
-  createMind,
+  createConversationService,
   createRefinementLoops,
   DEFAULT_LOOP_BOUNDS,
   type Ids,
   type Logger,
   McpLoopRunner,
-  type Mind,
+  type ConversationService,
   type Problem,
   silentLogger,
   type ToolGate,
@@ -29,19 +29,19 @@ import {
   PlanVerdict,
 } from "@ergon/core";
 import type { EngineWorld } from "@ergon/core/testing";
-import { openTokenBook, type OwnedSubAgent, readSettings, type TokenBook } from "@ergon/node";
-import { createToolCalls } from "../call-tool.ts";
-import { leadSubAgent } from "../hub/lead-sub-agent.ts";
+import { openTokenStore, type OwnedSubAgent, readSettings, type TokenStore } from "@ergon/node";
+import { createToolCalls } from "../services/call-tool.ts";
+import { leadSubAgent } from "../hub/host-sub-agent.ts";
 import { type Hub, openHub } from "../hub/open-hub.ts";
-import { composeMcpHost } from "../mcp/compose-host.ts";
-import type { ValidatePlan } from "../mcp/reach.ts";
-import type { HttpParts } from "./http-parts.ts";
-import { type AnsweringServer, createHttpServer, type HttpServer } from "./server.ts";
+import { composeMcpHost } from "../mcp/host/compose-host.ts";
+import type { ValidatePlan } from "../mcp/drive/with-owner.ts";
+import type { HttpParts } from "./server/http-parts.ts";
+import { type AnsweringServer, createHttpServer, type HttpServer } from "./server/server.ts";
 
 /** A server on a real socket, around an engine that tests made. */
 export type ServedWorld = {
   readonly engine: EngineWorld["engine"];
-  readonly approvals: Approvals;
+  readonly approvals: ApprovalService;
   readonly store: EngineWorld["store"];
   readonly blobs: Pick<BlobStore, "put" | "get">;
   readonly gate: ToolGate;
@@ -57,7 +57,7 @@ export const LOCAL_TOKEN = "local-token-local-token-local-token-local";
 export type Served = {
   readonly url: string;
   readonly server: HttpServer;
-  readonly tokens: TokenBook;
+  readonly tokens: TokenStore;
   readonly folder: string;
   /** Asks with the first token unless told otherwise; `token: null` asks without one. */
   readonly ask: (method: string, path: string, options?: AskOptions) => Promise<Asked>;
@@ -85,7 +85,7 @@ export async function serve(
 ): Promise<Served> {
   const folder = mkdtempSync(join(tmpdir(), "ergon-http-"));
   const { clock } = world;
-  const tokens = await openTokenBook({ dataFolder: folder, firstToken: FIRST_TOKEN, localToken: LOCAL_TOKEN, clock });
+  const tokens = await openTokenStore({ dataFolder: folder, firstToken: FIRST_TOKEN, localToken: LOCAL_TOKEN, clock });
   const hub = await openHub({
     config: { path: join(folder, "mcp-servers.json"), isNamed: true },
     dataFolder: folder,
@@ -112,9 +112,11 @@ export async function serve(
     tell: () => undefined,
     logger: silentLogger,
   });
-  const mind = await mindOf(world, subAgent);
-  await mind.start();
-  const server = listener(() => createHttpServer({ ...partsOf(world, tokens, { hub, mind, subAgent }), ...options }));
+  const conversationService = await conversationServiceOf(world, subAgent);
+  await conversationService.start();
+  const server = listener(() =>
+    createHttpServer({ ...partsOf(world, tokens, { hub, conversationService, subAgent }), ...options }),
+  );
   const url = await server.listen("127.0.0.1", 0);
   const ask: Served["ask"] = async (method, path, { token = FIRST_TOKEN, body, raw, headers } = {}) => {
     const sent = raw ?? (body === undefined ? undefined : JSON.stringify(body));
@@ -143,7 +145,7 @@ export async function serve(
     },
     close: async () => {
       await server.close();
-      await mind.stop();
+      await conversationService.stop();
       await subAgent.close();
       await hub.close();
       rmSync(folder, { recursive: true, force: true });
@@ -151,8 +153,11 @@ export async function serve(
   };
 }
 
-function mindOf({ engine, store: state, registry, clock, ids }: ServedWorld, subAgent: OwnedSubAgent): Promise<Mind> {
-  return createMind({
+function conversationServiceOf(
+  { engine, store: state, registry, clock, ids }: ServedWorld,
+  subAgent: OwnedSubAgent,
+): Promise<ConversationService> {
+  return createConversationService({
     store: createMemoryConversationStore(),
     state,
     engine,
@@ -169,12 +174,12 @@ function mindOf({ engine, store: state, registry, clock, ids }: ServedWorld, sub
 
 function partsOf(
   world: ServedWorld,
-  tokens: TokenBook,
+  tokens: TokenStore,
   {
     hub,
-    mind: { conversations },
+    conversationService: { conversations },
     subAgent,
-  }: { readonly hub: Hub; readonly mind: Mind; readonly subAgent: OwnedSubAgent },
+  }: { readonly hub: Hub; readonly conversationService: ConversationService; readonly subAgent: OwnedSubAgent },
 ): HttpParts {
   const { engine, approvals, store, blobs, gate, registry, plans, clock, ids } = world;
   const loops = createRefinementLoops({
@@ -186,7 +191,7 @@ function partsOf(
   const open = async () => ({ state: store, blobs });
   const runner = new McpLoopRunner({ registry, clock, ids });
   const tools: HttpParts["tools"] = {
-    everything: hub.everything,
+    allToolsReady: hub.allToolsReady,
     list: () => registry.summaries(),
     call: createToolCalls({ gate, open, clock, ids, engine, approvals }),
   };
@@ -231,7 +236,7 @@ function partsOf(
         reach: (_, work) => {
           const ask: Parameters<typeof work>[0]["ask"] = async ({ request, owner = "local", signal }) =>
             (await runner.attempt(request, { owner, signal })).response;
-          const { everything } = hub;
+          const { allToolsReady } = hub;
           const known = async () => tools.list();
           const approvalsOf = (owner: string) => {
             const by = { name: owner, owners: [owner], throughClient: true };
@@ -242,7 +247,7 @@ function partsOf(
           };
           const checkPlan: ValidatePlan = async ({ plan }) => PlanVerdict.parse(validatePlan(plan, { registry }));
           const parts = { tools: known, callFor: tools.call, approvalsOf, servers: hub.desk };
-          return work({ engine, loops, ask, everything, validatePlan: checkPlan, ...parts });
+          return work({ engine, loops, ask, allToolsReady, validatePlan: checkPlan, ...parts });
         },
       }),
     tokens,

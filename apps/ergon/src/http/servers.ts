@@ -1,7 +1,7 @@
 import { hubError, HubServerStatus, Json, JsonObject, MCPServerConfig, ServerQuestion, ServerTest } from "@ergon/core";
-import { type ServersDesk, ServersList } from "@ergon/node";
+import { type ServerAdmin, ServersList } from "@ergon/node";
 import { z } from "zod";
-import { route, type Route } from "./route.ts";
+import { route, type Route } from "./server/route.ts";
 
 const ServerParams = z.object({ id: z.string().min(1).max(64) });
 const noServer = ({ id = "" }: Readonly<Record<string, string>>): Error =>
@@ -32,7 +32,7 @@ const ServerChange = z.strictObject({
   trusted: trusted.nullable(),
 });
 
-export function serverRoutes(servers: ServersDesk): readonly Route[] {
+export function serverRoutes(servers: ServerAdmin): readonly Route[] {
   return [
     route({
       method: "GET",

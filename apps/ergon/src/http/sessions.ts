@@ -20,9 +20,9 @@ import {
   StoredEvent,
 } from "@ergon/core";
 import { z } from "zod";
-import type { HttpParts } from "./http-parts.ts";
-import { createKeptViews } from "./kept-views.ts";
-import { type Answer, type Asker, route, type Route } from "./route.ts";
+import type { HttpParts } from "./server/http-parts.ts";
+import { createKeptViews } from "./server/kept-views.ts";
+import { type Answer, type RequestContext, route, type Route } from "./server/route.ts";
 
 const DEFAULT_PAGE_ROWS = 100;
 
@@ -332,7 +332,7 @@ export function sessionRoutes({
   }
 
   /** 202 at once, or 200 with all of it when the caller prefers to wait and it settles in time. */
-  async function accepted(core: SessionCore, asker: Asker): Promise<Answer> {
+  async function accepted(core: SessionCore, asker: RequestContext): Promise<Answer> {
     if (asker.waitMs === undefined) return { status: 202, body: { core } };
     const ref = { owner: asker.owner, sessionId: core.sessionId };
     const headers = { "preference-applied": `wait=${String(Math.ceil(asker.waitMs / 1_000))}` };
@@ -343,7 +343,7 @@ export function sessionRoutes({
 
   async function settled(
     ref: { readonly owner: string; readonly sessionId: string },
-    { waitMs = 0, dismissed }: Asker,
+    { waitMs = 0, dismissed }: RequestContext,
   ): Promise<SessionCore> {
     const signal = waitMs === 0 ? {} : { signal: dismissed() };
     return await engine.settled({ ...ref, timeoutMs: waitMs, ...signal });
@@ -353,7 +353,7 @@ export function sessionRoutes({
 const OWN_IDS = "Session ids are given by Ergon; leave sessionId out.";
 
 /** Ids of one's own choice would tell which ones others have. */
-export function onlyLocal({ principal }: Asker, instead: string): void {
+export function onlyLocal({ principal }: RequestContext, instead: string): void {
   if (!principal.local) throw accessError("forbidden", instead);
 }
 

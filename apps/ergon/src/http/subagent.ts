@@ -1,7 +1,7 @@
 import { accessError, hubError, isoTime, SubAgentRequest, SubAgentStatus, usageError } from "@ergon/core";
 import { z } from "zod";
-import type { HttpParts } from "./http-parts.ts";
-import { route, type Route } from "./route.ts";
+import type { HttpParts } from "./server/http-parts.ts";
+import { route, type Route } from "./server/route.ts";
 
 const Params = z.object({ id: z.string().min(1).max(200) });
 const MAX_LISTED = 100;

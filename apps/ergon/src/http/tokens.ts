@@ -1,12 +1,12 @@
-import { type TokenBook, TokenInfo, TokenName, TokenScope } from "@ergon/node";
+import { type TokenStore, TokenInfo, TokenName, TokenScope } from "@ergon/node";
 import { accessError } from "@ergon/core";
 import { z } from "zod";
-import { route, type Route } from "./route.ts";
+import { route, type Route } from "./server/route.ts";
 
 const noToken = ({ name = "" }: Readonly<Record<string, string>>): Error =>
   accessError("token_not_found", `No token "${name}".`);
 
-export function tokenRoutes(tokens: TokenBook): readonly Route[] {
+export function tokenRoutes(tokens: TokenStore): readonly Route[] {
   return [
     route({
       method: "GET",

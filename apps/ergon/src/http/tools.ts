@@ -1,7 +1,7 @@
 import { gateError, Json, JsonObject, SessionId, ToolId, ToolSummary } from "@ergon/core";
 import { z } from "zod";
-import type { CallTool, HttpParts } from "./http-parts.ts";
-import { route, type Route } from "./route.ts";
+import type { CallTool, HttpParts } from "./server/http-parts.ts";
+import { route, type Route } from "./server/route.ts";
 import { onlyLocal } from "./sessions.ts";
 
 const noTool = ({ id = "" }: Readonly<Record<string, string>>): Error =>
@@ -18,7 +18,7 @@ export function toolRoutes({ tools, engine, clock }: Pick<HttpParts, "tools" | "
       answers: { 200: { description: "All tools", schema: z.object({ items: z.array(ToolSummary) }) } },
       waits: true,
       handle: async (_, { waitMs }) => {
-        if (waitMs !== undefined) await tools.everything();
+        if (waitMs !== undefined) await tools.allToolsReady();
         return { status: 200, body: { items: tools.list() } };
       },
     }),

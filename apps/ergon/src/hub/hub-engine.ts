@@ -4,11 +4,11 @@ import type { LateTools } from "./hub-gate.ts";
 
 export type PlanTools = LateTools & {
   readonly plan: (planId: string) => unknown;
-  readonly everything: () => Promise<void>;
+  readonly allToolsReady: () => Promise<void>;
 };
 
 /** An engine whose preflight finds the tools of servers that were not needed before. */
-export function hubEngine<E extends Engine>(engine: E, { mayHave, reach, absence, plan, everything }: PlanTools): E {
+export function hubEngine<E extends Engine>(engine: E, { mayHave, reach, absence, plan, allToolsReady }: PlanTools): E {
   return {
     ...engine,
     executePlan: async (request) => {
@@ -24,7 +24,7 @@ export function hubEngine<E extends Engine>(engine: E, { mayHave, reach, absence
     },
     // Its plan is the other session's, which only the engine knows.
     fork: async (request) => {
-      await everything();
+      await allToolsReady();
       return engine.fork(request);
     },
   };

@@ -7,8 +7,8 @@ import {
   type ToolRegistry,
   type ToolSummary,
 } from "@ergon/core";
-import type { App } from "../app.ts";
-import { throughOwner } from "../through-owner.ts";
+import type { App } from "../workspace/app.ts";
+import { throughOwner } from "../workspace/through-owner.ts";
 import { toolsIn } from "./hub-engine.ts";
 
 export type HubTools = {
@@ -23,8 +23,8 @@ export async function hubTools(app: App): Promise<HubTools> {
   if (!mayBe) return { tools: [], missing: [] };
   try {
     const work = { recover: false, repeatable: true };
-    return await throughOwner(app, work, async ({ everything, servers, tools }) => {
-      await everything();
+    return await throughOwner(app, work, async ({ allToolsReady, servers, tools }) => {
+      await allToolsReady();
       // Where there is no configuration, looking would make the hub come up for nothing.
       const items = app.hasServers() ? (await servers.list()).items : [];
       const missing = items.filter(({ connected, state }) => !connected && state !== "disabled");

@@ -31,15 +31,15 @@ import {
   readServers,
   serverHomes,
   stateFolder,
-  type ServersDesk,
+  type ServerAdmin,
   type ServersFile,
   type StorePlace,
   withAllowed,
   withoutAllowed,
 } from "@ergon/node";
-import type { Asking } from "../asking.ts";
-import { quieter } from "../quieter.ts";
-import { createServersDesk } from "./servers-desk.ts";
+import type { Asking } from "../services/approval-rules.ts";
+import { quieter } from "../services/quieter.ts";
+import { createServerAdmin } from "./server-admin.ts";
 import { hubEvents } from "./hub-events.ts";
 import { wantedServer } from "./wanted-server.ts";
 
@@ -79,14 +79,14 @@ type Configured = Pick<ServersFile, "servers" | "settings">;
 
 export type LiveHub = {
   readonly manager: MCPClientManager;
-  readonly desk: ServersDesk;
+  readonly desk: ServerAdmin;
   /** What the configuration says beside its servers. */
   readonly settings: () => ServersFile["settings"];
   /** Writes into the configuration what a person allowed for good. */
   readonly allow: AllowList;
   /** Takes it out again. */
   readonly disallow: Disallow;
-  readonly everything: () => Promise<void>;
+  readonly allToolsReady: () => Promise<void>;
   readonly start: () => void;
   readonly close: () => Promise<void>;
 };
@@ -138,7 +138,7 @@ export async function openLiveHub(parts: LiveHubParts): Promise<LiveHub> {
   return {
     manager,
     settings: () => configured?.settings ?? {},
-    desk: createServersDesk({
+    desk: createServerAdmin({
       manager,
       connector,
       file,
@@ -150,7 +150,7 @@ export async function openLiveHub(parts: LiveHubParts): Promise<LiveHub> {
       wanted,
       approve: (server) => allowed.allow(file.path, server, isoTime(clock)),
       edit,
-      everything,
+      allToolsReady,
     }),
     allow: async ({ serverId, tools }) => {
       if (!tools.every((name) => isPlainName(name))) return false;
@@ -177,7 +177,7 @@ export async function openLiveHub(parts: LiveHubParts): Promise<LiveHub> {
       await apply(await file.read());
       return true;
     },
-    everything,
+    allToolsReady,
     start: () => {
       patience ??= clock.sleep(FIRST_PATIENCE_MS);
       stopWatching ??= file.onChange((read) => void apply(read));
@@ -238,7 +238,7 @@ export async function openLiveHub(parts: LiveHubParts): Promise<LiveHub> {
     return wantedServer(server, { path: file.path, isNamed: config.isNamed, allowed, environment });
   }
 
-  function everything(): Promise<void> {
+  function allToolsReady(): Promise<void> {
     patience ??= clock.sleep(FIRST_PATIENCE_MS);
     return Promise.race([manager.startAll(), patience]);
   }

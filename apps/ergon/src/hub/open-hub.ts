@@ -9,8 +9,8 @@
  */
 import { existsSync } from "node:fs";
 import type { AllowList, Disallow, Engine, HubStats, ToolGate, ToolRegistry } from "@ergon/core";
-import type { ServersDesk } from "@ergon/node";
-import { once } from "../once.ts";
+import type { ServerAdmin } from "@ergon/node";
+import { once } from "../services/lazy.ts";
 import { hubEngine } from "./hub-engine.ts";
 import { hubGate } from "./hub-gate.ts";
 import type { LiveHub, LiveHubParts } from "./live-hub.ts";
@@ -21,8 +21,8 @@ export type Hub = {
   /** Waits for the servers of the tools that a plan names. */
   readonly engine: <E extends Engine>(engine: E, plan: (planId: string) => unknown) => E;
   /** For whoever chooses among all tools: waits a little for servers that are starting. */
-  readonly everything: () => Promise<void>;
-  readonly desk: ServersDesk;
+  readonly allToolsReady: () => Promise<void>;
+  readonly desk: ServerAdmin;
   /** What the configuration says beside its servers. */
   readonly settings: LiveHub["settings"];
   /** A tool that is not there yet may be one of a server that was not needed before. */
@@ -61,9 +61,9 @@ export async function openHub(parts: HubParts): Promise<Hub> {
 
   return {
     gate: (gate) => hubGate(gate, late),
-    engine: (engine, plan) => hubEngine(engine, { ...late, plan, everything }),
-    everything,
-    desk: deskOf(open),
+    engine: (engine, plan) => hubEngine(engine, { ...late, plan, allToolsReady }),
+    allToolsReady,
+    desk: tokenAdminOf(open),
     settings: () => live?.settings() ?? {},
     mayHave: late.mayHave,
     reach: late.reach,
@@ -81,12 +81,12 @@ export async function openHub(parts: HubParts): Promise<Hub> {
     },
   };
 
-  async function everything(): Promise<void> {
-    await live?.everything();
+  async function allToolsReady(): Promise<void> {
+    await live?.allToolsReady();
   }
 }
 
-function deskOf(open: () => Promise<LiveHub>): ServersDesk {
+function tokenAdminOf(open: () => Promise<LiveHub>): ServerAdmin {
   return {
     list: async () => (await open()).desk.list(),
     add: async (config) => (await open()).desk.add(config),

@@ -1,7 +1,7 @@
 import { callStep, createEngineWorld, type EngineWorld, planOf } from "@ergon/core/testing";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { FIRST_TOKEN, LOCAL_TOKEN, serve, type Served } from "../http/serve.fixture.ts";
-import { type RawClient, rawClient, resultOf } from "./raw-client.fixture.ts";
+import { type RawClient, rawClient, resultOf } from "./transport/raw-client.fixture.ts";
 
 let world: EngineWorld;
 let served: Served;

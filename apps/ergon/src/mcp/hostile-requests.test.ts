@@ -3,9 +3,9 @@ import { type IncomingMessage, request } from "node:http";
 import { createEngineWorld, type EngineWorld, planOf } from "@ergon/core/testing";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type Asked, FIRST_TOKEN, serve, type Served } from "../http/serve.fixture.ts";
-import { MAX_WATCHED } from "./connection-changes.ts";
-import { MAX_QUESTIONS } from "./drive-session.ts";
-import { ACCEPT, messagesOf, type RawClient, rawClient, resultOf } from "./raw-client.fixture.ts";
+import { MAX_WATCHED } from "./host/connection-changes.ts";
+import { MAX_QUESTIONS } from "./drive/drive-session.ts";
+import { ACCEPT, messagesOf, type RawClient, rawClient, resultOf } from "./transport/raw-client.fixture.ts";
 
 const MiB = 1024 * 1024;
 const SCORE = { loop_id: "aaaaaaaa", current_score: 1 };

@@ -1,7 +1,7 @@
-import { conversationsContract } from "../../testing/conversations.contract.ts";
-import { createMindWorld } from "../../testing/mind-world.ts";
+import { conversationsContract } from "../../testing/contracts/conversations.contract.ts";
+import { createConversationWorld } from "../../testing/conversation-world.ts";
 
 conversationsContract("local", async () => {
-  const { mind, close } = await createMindWorld();
-  return { conversations: mind.conversations, close };
+  const { conversationService, close } = await createConversationWorld();
+  return { conversations: conversationService.conversations, close };
 });

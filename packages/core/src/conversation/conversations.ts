@@ -14,9 +14,9 @@ import {
   NewMessage,
 } from "../schema/conversation.ts";
 import type { EmbeddedEngine } from "../plans/engine/engine.ts";
-import { budgetOf } from "./budget.ts";
-import { ended, received } from "./progress.ts";
-import type { SensitiveLoop } from "./sensitive-loop.ts";
+import { budgetOf } from "./energy/budget.ts";
+import { ended, received } from "./step/progress.ts";
+import type { SensitiveLoop } from "./loop/sensitive-loop.ts";
 
 const DEFAULT_HISTORY = 200;
 

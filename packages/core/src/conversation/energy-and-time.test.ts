@@ -1,35 +1,38 @@
 import { afterEach, describe, expect, it } from "vitest";
-import { ADA, call, createMindWorld, type MindWorld, pass } from "../../testing/mind-world.ts";
+import { ADA, call, createConversationWorld, type ConversationWorld, pass } from "../../testing/conversation-world.ts";
 import { createScriptedSubAgent } from "../../testing/scripted-sub-agent.ts";
 import { createSimulatedClock, type SimulatedClock } from "../../testing/simulated-clock.ts";
 import type { ChatModel } from "../ports/chat-model.ts";
-import type { MindDeps } from "./mind.ts";
+import type { ConversationServiceDeps } from "./conversation-service.ts";
 
-const worlds: MindWorld[] = [];
+const worlds: ConversationWorld[] = [];
 afterEach(async () => {
   for (const { close } of worlds.splice(0)) await close();
 });
 
-async function withTime(replies: readonly (readonly [text: string, seconds: number])[], more: Partial<MindDeps> = {}) {
+async function withTime(
+  replies: readonly (readonly [text: string, seconds: number])[],
+  more: Partial<ConversationServiceDeps> = {},
+) {
   const clock = createSimulatedClock();
-  const made = await createMindWorld({ clock, models: [timedModel(clock, replies)], ...more });
+  const made = await createConversationWorld({ clock, models: [timedModel(clock, replies)], ...more });
   worlds.push(made);
   const stateOf = async (id: string): Promise<string> =>
-    (await made.mind.conversations.read({ owner: ADA, id })).conversation.state;
-  const level = async (): Promise<number> => (await made.mind.conversations.energy()).level;
+    (await made.conversationService.conversations.read({ owner: ADA, id })).conversation.state;
+  const level = async (): Promise<number> => (await made.conversationService.conversations.energy()).level;
   return { ...made, clock, stateOf, level, pass: (seconds: number) => pass(clock, seconds) };
 }
 
 describe("energy and time", () => {
   it("reminds by snoozing: it comes back by itself, and not before its time", async () => {
-    const { say, stateOf, answers, story, pass, mind } = await withTime([
+    const { say, stateOf, answers, story, pass, conversationService } = await withTime([
       [call("snooze_conversation", { minutes: 30, reason: "tell them about the tea" }), 1],
       [call("respond", { content: "Your tea is ready." }), 1],
     ]);
     const id = await say("Remind me of the tea in half an hour");
     await pass(60);
     expect(await stateOf(id)).toBe("snoozed");
-    expect(mind.status()).toMatchObject({ snoozed: 1, waiting: 0 });
+    expect(conversationService.status()).toMatchObject({ snoozed: 1, waiting: 0 });
     await pass(28 * 60);
     expect(await answers(id)).toEqual([]);
     await pass(2 * 60);
@@ -63,11 +66,11 @@ describe("energy and time", () => {
     const first = await withTime([[call("snooze_conversation", { minutes: 30, reason: "tea" }), 0]]);
     const id = await first.say("Remind me");
     await first.pass(10 * 60);
-    await first.mind.stop();
+    await first.conversationService.stop();
     const { clock, store, world } = first;
     clock.shift(seconds * 1_000);
     const models = [timedModel(clock, [[call("respond", { content: "Tea!" }), 0]])];
-    const next = await createMindWorld({ clock, store, world, models });
+    const next = await createConversationWorld({ clock, store, world, models });
     worlds.unshift(next);
     if (minutes > 0) await pass(clock, minutes * 60 - 30);
     expect(await next.answers(id)).toEqual([]);
@@ -162,11 +165,11 @@ describe("energy and time", () => {
         return { text: "Yes.", model: "listening/model", usage: { inputTokens: 1, outputTokens: 1 }, truncated: false };
       },
     };
-    const { mind, pass } = await withTime([], { subAgent: agent, models: [model] });
+    const { conversationService, pass } = await withTime([], { subAgent: agent, models: [model] });
     agent.work(1, { type: "completion", requestId: "hers", owner: ADA, data: null });
     agent.work(1, { type: "completion", requestId: "his", owner: "bob", data: null });
     for (const owner of [ADA, "bob", "eve"]) {
-      await mind.conversations.post({ owner, content: "What is new?" });
+      await conversationService.conversations.post({ owner, content: "What is new?" });
       await pass(5);
     }
     expect(prompts.map((prompt) => ["hers", "his"].filter((id) => prompt.includes(`"${id}"`)))).toEqual([

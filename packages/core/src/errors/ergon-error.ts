@@ -1,4 +1,4 @@
-import { jsonProblem } from "../schema/json.ts";
+import { jsonProblem } from "../schema/values/json.ts";
 
 /** What an ErgonError looks like once it crosses a wire or a disk. */
 export type ErrorValue = {

@@ -1,4 +1,4 @@
-import { didYouMean } from "../schema/suggest.ts";
+import { didYouMean } from "../schema/values/suggest.ts";
 import { ErgonError, type ErrorOptions } from "./ergon-error.ts";
 
 export type PlanErrorCode =

@@ -20,13 +20,20 @@ import {
   type ServerOffer,
   type ServerQuestion,
 } from "../schema/hub.ts";
-import type { Json } from "../schema/json.ts";
-import { didYouMean } from "../schema/suggest.ts";
+import type { Json } from "../schema/values/json.ts";
+import { didYouMean } from "../schema/values/suggest.ts";
 import type { ToolRegistry } from "../tools/registry.ts";
 import { createToolBodies, type ToolBodies } from "../tools/tool-bodies.ts";
 import type { HubInvocation } from "./hub-tool.ts";
 import { refuseSharedPart, serverPart } from "./names.ts";
-import { absenceOf, MAX_STATUS_ERRORS, type Place, runsAlike, statusOf, type WantedServer } from "./place.ts";
+import {
+  absenceOf,
+  MAX_STATUS_ERRORS,
+  type ServerSlot,
+  runsAlike,
+  statusOf,
+  type WantedServer,
+} from "./server-slot.ts";
 import { registerTools } from "./register-tools.ts";
 import { registerReads } from "./server-reads.ts";
 import { createServerStarts, type ServerStarts } from "./server-starts.ts";
@@ -60,7 +67,7 @@ export type ClientManagerDeps = {
 
 export class MCPClientManager {
   readonly #deps: ClientManagerDeps;
-  readonly #places = new Map<string, Place>();
+  readonly #places = new Map<string, ServerSlot>();
   readonly #refused = new Map<string, HubServerStatus>();
   readonly #starts: ServerStarts;
   readonly #bodies: ToolBodies;
@@ -221,7 +228,7 @@ export class MCPClientManager {
   }
 
   /** False when it must end: it is no longer wanted, or not as it is. */
-  #keep(place: Place, wanted: WantedServer | undefined): boolean {
+  #keep(place: ServerSlot, wanted: WantedServer | undefined): boolean {
     if (wanted === undefined || !runsAlike(place.wanted, wanted)) return false;
     place.wanted = wanted;
     const report = place.connection?.report();
@@ -229,7 +236,7 @@ export class MCPClientManager {
     return true;
   }
 
-  #take(wanted: WantedServer): Place {
+  #take(wanted: WantedServer): ServerSlot {
     const config = MCPServerConfig.safeParse(wanted.config);
     if (!config.success) {
       const issue = config.error.issues[0];
@@ -252,7 +259,7 @@ export class MCPClientManager {
     const usable = enabled && wanted.problem === undefined;
     const connection = usable ? this.#open(id, wanted) : undefined;
     const part = serverPart(name);
-    const place: Place = { wanted, part, connection, firstTry: undefined, registered: new Map(), refusals: [] };
+    const place: ServerSlot = { wanted, part, connection, firstTry: undefined, registered: new Map(), refusals: [] };
     this.#places.set(id, place);
     if (this.#isEager) void this.#start(place);
     return place;
@@ -281,7 +288,7 @@ export class MCPClientManager {
     });
   }
 
-  #start(place: Place): Promise<void> {
+  #start(place: ServerSlot): Promise<void> {
     const { connection } = place;
     if (connection === undefined) return Promise.resolve();
     if (place.firstTry === undefined) {
@@ -291,7 +298,7 @@ export class MCPClientManager {
     return place.firstTry;
   }
 
-  #register(place: Place, listed: ConnectionReport["tools"], report?: ConnectionReport): void {
+  #register(place: ServerSlot, listed: ConnectionReport["tools"], report?: ConnectionReport): void {
     const { connection, wanted } = place;
     const { onInvoked, costs, clock } = this.#deps;
     const source =
@@ -324,13 +331,13 @@ export class MCPClientManager {
   }
 
   /** A tool's name begins with its server's part, which has no `_`. */
-  #placeOf(toolName: string): Place | undefined {
+  #placeOf(toolName: string): ServerSlot | undefined {
     const [part] = toolName.split("_", 1);
     if (part === toolName) return undefined;
     return [...this.#places.values()].find((place) => place.part === part);
   }
 
-  #place(serverId: string): Place {
+  #place(serverId: string): ServerSlot {
     const place = this.#places.get(serverId);
     if (place !== undefined) return place;
     const message = `There is no MCP server "${serverId}".${didYouMean(serverId, this.#places.keys())}`;

@@ -5,11 +5,11 @@ import { hubError } from "../errors/hub.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { ListedTool, McpCall, McpResult } from "../ports/mcp-connector.ts";
 import type { MCPServerConfig, ServerQuestion } from "../schema/hub.ts";
-import type { Json } from "../schema/json.ts";
+import type { Json } from "../schema/values/json.ts";
 import type { Effects } from "../schema/tool.ts";
 import { adaptMcpTool } from "../tools/adapt/mcp-tool.ts";
 import type { Tool, ToolArgs, ToolRun } from "../tools/tool.ts";
-import { fingerprintOf, type ToolIdentity } from "./fingerprint.ts";
+import { fingerprintOf, type ToolIdentity } from "../approvals/fingerprint.ts";
 
 /** A planner is shown this much of what a server says of its tool. */
 const MAX_DESCRIPTION_CHARS = 4_000;

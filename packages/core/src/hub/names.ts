@@ -6,7 +6,7 @@
  * N3  Two tools never share a name: where they would, neither is there, and the message names both.
  */
 import { hubError } from "../errors/hub.ts";
-import { sha256Hex } from "../schema/hash.ts";
+import { sha256Hex } from "../schema/values/hash.ts";
 
 /** What models take for the name of a function. */
 export const MAX_HUB_TOOL_NAME = 64;

@@ -4,14 +4,14 @@ import type { ToolRegistry } from "../tools/registry.ts";
 import type { Tool } from "../tools/tool.ts";
 import { hubTool, type HubToolSource } from "./hub-tool.ts";
 import { nameTools } from "./names.ts";
-import { MAX_STATUS_ERRORS, type Place } from "./place.ts";
+import { MAX_STATUS_ERRORS, type ServerSlot } from "./server-slot.ts";
 
 export type ToolsChange = { readonly added: readonly string[]; readonly removed: readonly string[] };
 
 /** Brings the registry to what the server lists; a tool that did not change is not touched. */
 export function registerTools(
   registry: Pick<ToolRegistry, "register" | "unregister">,
-  place: Place,
+  place: ServerSlot,
   { listed, source }: { readonly listed: ConnectionReport["tools"]; readonly source: HubToolSource | undefined },
 ): ToolsChange {
   const { registered } = place;

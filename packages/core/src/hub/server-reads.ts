@@ -1,5 +1,5 @@
 import type { ServerOffer, ServerQuestion } from "../schema/hub.ts";
-import type { JsonSchema } from "../schema/json.ts";
+import type { JsonSchema } from "../schema/values/json.ts";
 import { adaptMcpTool } from "../tools/adapt/mcp-tool.ts";
 import type { ToolRegistry } from "../tools/registry.ts";
 import type { Tool, ToolArgs } from "../tools/tool.ts";

@@ -1,4 +1,4 @@
-import { sha256Hex } from "../schema/hash.ts";
+import { sha256Hex } from "../schema/values/hash.ts";
 import type { SubAgentMessage, SubAgentRequest, SubAgentStatus } from "../schema/hub.ts";
 
 /*

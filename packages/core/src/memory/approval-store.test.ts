@@ -1,4 +1,4 @@
-import { approvalStoreContract } from "../../testing/approval-store.contract.ts";
+import { approvalStoreContract } from "../../testing/contracts/approval-store.contract.ts";
 import { createMemoryApprovalStore } from "./approval-store.ts";
 
 approvalStoreContract("memory", async () => ({ approvals: createMemoryApprovalStore() }));

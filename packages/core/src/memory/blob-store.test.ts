@@ -1,4 +1,4 @@
-import { blobStoreContract } from "../../testing/blob-store.contract.ts";
+import { blobStoreContract } from "../../testing/contracts/blob-store.contract.ts";
 import { createMemoryBlobStore } from "./blob-store.ts";
 
 blobStoreContract("memory", async (maxBytes) => ({ blobs: createMemoryBlobStore({ maxBytes }) }));

@@ -1,7 +1,7 @@
 import { storeError } from "../errors/store.ts";
 import { type BlobStore, MAX_BLOB_BYTES } from "../ports/blob-store.ts";
-import { sha256Hex } from "../schema/hash.ts";
-import { checkBlob, missingBlob } from "./blob-refusals.ts";
+import { sha256Hex } from "../schema/values/hash.ts";
+import { checkBlob, missingBlob } from "../store-kit/blob-refusals.ts";
 
 /** Blobs that live as long as the process. */
 export function createMemoryBlobStore(options: { readonly maxBytes?: number } = {}): BlobStore {

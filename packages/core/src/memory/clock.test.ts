@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { clockContract } from "../../testing/clock.contract.ts";
+import { clockContract } from "../../testing/contracts/clock.contract.ts";
 import { createSystemClock, MAX_TIMER_MS } from "./clock.ts";
 
 clockContract("the system's", () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { conversationMemoryContract } from "../../testing/conversation-memory.contract.ts";
+import { conversationMemoryContract } from "../../testing/contracts/conversation-memory.contract.ts";
 import { createConversationMemory, MAX_KEPT_CONVERSATIONS } from "./conversation-memory.ts";
 
 conversationMemoryContract("in memory", async () => ({ memory: createConversationMemory() }));

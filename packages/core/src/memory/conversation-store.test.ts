@@ -1,4 +1,4 @@
-import { conversationStoreContract } from "../../testing/conversation-store.contract.ts";
+import { conversationStoreContract } from "../../testing/contracts/conversation-store.contract.ts";
 import { createMemoryConversationStore } from "./conversation-store.ts";
 
 conversationStoreContract("memory", async () => ({ store: createMemoryConversationStore() }));

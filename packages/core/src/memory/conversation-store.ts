@@ -3,7 +3,7 @@ import type { Change, ConversationStore, PoolChange, Receipt } from "../ports/co
 import type { ConversationRecord, EntryBody, LoggedEntry } from "../schema/conversation.ts";
 import type { EnergyRow } from "../schema/energy.ts";
 import { noConversation } from "../errors/conversation.ts";
-import { pageLimit, pageOf, sessionCursor } from "./store-refusals.ts";
+import { pageLimit, pageOf, sessionCursor } from "../store-kit/store-refusals.ts";
 
 /** Conversations that live as long as the process. */
 export function createMemoryConversationStore(): ConversationStore {

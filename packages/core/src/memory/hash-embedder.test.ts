@@ -1,4 +1,4 @@
-import { embedderContract } from "../../testing/embedder.contract.ts";
+import { embedderContract } from "../../testing/contracts/embedder.contract.ts";
 import { createHashEmbedder } from "./hash-embedder.ts";
 
 embedderContract("hashed words", async () => createHashEmbedder());

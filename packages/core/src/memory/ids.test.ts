@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { idsContract } from "../../testing/ids.contract.ts";
+import { idsContract } from "../../testing/contracts/ids.contract.ts";
 import type { Clock } from "../ports/clock.ts";
 import { createSystemClock } from "./clock.ts";
 import { createIds } from "./ids.ts";

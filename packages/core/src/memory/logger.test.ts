@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { loggerContract } from "../../testing/logger.contract.ts";
+import { loggerContract } from "../../testing/contracts/logger.contract.ts";
 import { createMemoryLogger, MAX_KEPT_LOG_ENTRIES, silentLogger } from "./logger.ts";
 
 loggerContract("memory", () => {

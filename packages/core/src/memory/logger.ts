@@ -1,5 +1,5 @@
 import type { LogFields, Logger } from "../ports/logger.ts";
-import { isSecretEntry, REDACTED, redactSecrets } from "../schema/redact.ts";
+import { isSecretEntry, REDACTED, redactSecrets } from "../schema/values/redact.ts";
 
 /** Older entries make room past this many. */
 export const MAX_KEPT_LOG_ENTRIES = 10_000;

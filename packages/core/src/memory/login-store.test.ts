@@ -1,4 +1,4 @@
-import { loginStoreContract } from "../../testing/login-store.contract.ts";
+import { loginStoreContract } from "../../testing/contracts/login-store.contract.ts";
 import { createMemoryLoginStore } from "./login-store.ts";
 
 loginStoreContract("in memory", () => ({ logins: createMemoryLoginStore() }));

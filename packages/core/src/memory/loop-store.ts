@@ -9,12 +9,12 @@ import {
 } from "../ports/loop-store.ts";
 import type { Score } from "../schema/refinement.ts";
 
-type Kept = { summary: LoopSummary; readonly scores: Score[] };
+type KeptLoop = { summary: LoopSummary; readonly scores: Score[] };
 
 /** Loops that live as long as the process. */
 export function createMemoryLoopStore({ keepPerOwner, maxOwners = MAX_LOOP_OWNERS }: LoopKeeping): LoopStore {
   // Both keep their order: of owners by when they were last heard of, of loops by when they were made.
-  const owners = new Map<string, Map<string, Kept>>();
+  const owners = new Map<string, Map<string, KeptLoop>>();
   let closed = false;
 
   async function open<T>(act: () => T): Promise<T> {
@@ -22,7 +22,7 @@ export function createMemoryLoopStore({ keepPerOwner, maxOwners = MAX_LOOP_OWNER
     return act();
   }
 
-  const heardOf = (owner: string): Map<string, Kept> | undefined => {
+  const heardOf = (owner: string): Map<string, KeptLoop> | undefined => {
     const loops = owners.get(owner);
     if (loops === undefined) return undefined;
     owners.delete(owner);
@@ -33,7 +33,7 @@ export function createMemoryLoopStore({ keepPerOwner, maxOwners = MAX_LOOP_OWNER
   return {
     add: (owner, { score_history, ...summary }) =>
       open(() => {
-        const loops = heardOf(owner) ?? new Map<string, Kept>();
+        const loops = heardOf(owner) ?? new Map<string, KeptLoop>();
         if (loops.has(summary.id)) throw new LoopAlreadyExistsError(summary.id);
         owners.set(owner, loops);
         loops.set(summary.id, { summary: { ...summary }, scores: [...score_history] });

@@ -1,5 +1,5 @@
 import type { ContextRow, JournalQuery, JournalRow, SessionRecord } from "../ports/state-store.ts";
-import type { Json } from "../schema/json.ts";
+import type { Json } from "../schema/values/json.ts";
 import type { SessionCore } from "../schema/session.ts";
 import type {
   CommitRows,
@@ -8,11 +8,11 @@ import type {
   JournalStartText,
   JournalText,
   SessionRow,
-} from "./commit-rows.ts";
-import { afterPrefix } from "./byte-order.ts";
+} from "../store-kit/commit-rows.ts";
+import { afterPrefix } from "../store-kit/byte-order.ts";
 import { createSortedMap, type SortedMap } from "./sorted-map.ts";
-import { checkWhole, pageLimit, refuse } from "./store-refusals.ts";
-import { journalRow } from "./stored-rows.ts";
+import { checkWhole, pageLimit, refuse } from "../store-kit/store-refusals.ts";
+import { journalRow } from "../store-kit/stored-rows.ts";
 
 /** One session of the memory store. Values are kept as text, so that no reader shares an object with another. */
 export type MemorySession = {

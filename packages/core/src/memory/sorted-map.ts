@@ -1,4 +1,4 @@
-import { byteOrder } from "./byte-order.ts";
+import { byteOrder } from "../store-kit/byte-order.ts";
 
 /** A map whose keys can be walked in byte order. Adding at the end, as stories grow, costs next to nothing. */
 export type SortedMap<V> = {

@@ -1,4 +1,4 @@
-import { stateStoreContract } from "../../testing/state-store.contract.ts";
+import { stateStoreContract } from "../../testing/contracts/state-store.contract.ts";
 import { createMemoryStateStore } from "./state-store.ts";
 
 stateStoreContract("memory", async () => ({ store: createMemoryStateStore() }));

@@ -3,8 +3,8 @@ import type { Logger } from "../ports/logger.ts";
 import type { BlobRow, CommitReceipt, StateStore } from "../ports/state-store.ts";
 import type { StoredEvent } from "../schema/event.ts";
 import type { AgenticPlan } from "../schema/plan.ts";
-import { createCommitQueue } from "./commit-queue.ts";
-import type { BlobText, CommitRows, EventText } from "./commit-rows.ts";
+import { createCommitQueue } from "../store-kit/commit-queue.ts";
+import type { BlobText, CommitRows, EventText } from "../store-kit/commit-rows.ts";
 import {
   checkJournal,
   type MemorySession,
@@ -17,7 +17,7 @@ import {
   writeJournal,
 } from "./memory-session.ts";
 import { createEnergySums } from "./energy-totals.ts";
-import { journalRow, newsOf, storedEvent } from "./stored-rows.ts";
+import { journalRow, newsOf, storedEvent } from "../store-kit/stored-rows.ts";
 import {
   checkWhole,
   pageLimit,
@@ -26,7 +26,7 @@ import {
   scopeCursor,
   sessionCursor,
   writeScopeCursor,
-} from "./store-refusals.ts";
+} from "../store-kit/store-refusals.ts";
 
 /** A StateStore that forgets at the end of the process: for edge functions, for tests, for `memory:`. */
 export function createMemoryStateStore(options: { readonly logger?: Logger } = {}): StateStore {

@@ -1,5 +1,5 @@
 import type { PlannedAction } from "../schema/mcp-loop.ts";
-import { didYouMean } from "../schema/suggest.ts";
+import { didYouMean } from "../schema/values/suggest.ts";
 import type { Tool } from "../tools/tool.ts";
 import { FINALIZE_TOOL } from "./compile-actions.ts";
 

@@ -8,14 +8,14 @@ import {
   MAX_RECOMMENDATIONS,
   type PlannedAction,
 } from "../schema/mcp-loop.ts";
-import { createCarriedContext, MAX_CARRIED_CHARS, MAX_CARRIED_SESSIONS } from "./carried-context.ts";
+import { createCarriedContext, MAX_CARRIED_CHARS, MAX_CARRIED_SESSIONS } from "./turn/carried-context.ts";
 import { MAX_REPLY_CHARS, parseReply } from "./llm/parse-reply.ts";
-import { RECENT_MESSAGES } from "./load-context.ts";
+import { RECENT_MESSAGES } from "./turn/load-context.ts";
 import { McpLoopRunner } from "./mcp-loop.ts";
 import type { PlannerInput } from "./planner.ts";
 import { MAX_ACTIONS } from "./read-plan.ts";
 import { type LoopRequest, readRequest } from "./read-request.ts";
-import { createTrace, MAX_TRACED_CALLS, MAX_TRACED_TEXT, MAX_TRACED_WARNINGS } from "./trace.ts";
+import { createTrace, MAX_TRACED_CALLS, MAX_TRACED_TEXT, MAX_TRACED_WARNINGS } from "./turn/trace.ts";
 
 const request: LoopRequest = { mode: "general", sessionId: "s", messages: [{ role: "user", content: "hi" }] };
 const message = (content: string) => ({ role: "user" as const, content });

@@ -1,4 +1,4 @@
-import type { Json } from "../schema/json.ts";
+import type { Json } from "../schema/values/json.ts";
 import type { PlannedAction } from "../schema/mcp-loop.ts";
 import { type AgenticPlan, ContextKey, type OnError, type PlanStep } from "../schema/plan.ts";
 import { resultKey } from "../plans/steps/tool-call.ts";

@@ -25,19 +25,19 @@ import { createHashEmbedder } from "../memory/hash-embedder.ts";
 import { createIds } from "../memory/ids.ts";
 import { silentLogger } from "../memory/logger.ts";
 import type { MCPResponse } from "../schema/mcp-loop.ts";
-import type { ToolPolicy } from "../tools/policy.ts";
+import type { ToolPolicy } from "../tools/gate/policy.ts";
 import { ToolRegistry } from "../tools/registry.ts";
 import { DEFAULT_OWNER } from "../tools/spec-tool.ts";
 import type { Infrastructure } from "../tools/tool.ts";
-import { createCarriedContext } from "./carried-context.ts";
+import { createCarriedContext } from "./turn/carried-context.ts";
 import { choosePlanner } from "./choose-planner.ts";
-import type { RunPlace } from "./execute-actions.ts";
+import type { RunPlace } from "./turn/execute-actions.ts";
 import { createToolOffer } from "./llm/offer-tools.ts";
 import type { EntitySource } from "./offline/entities.ts";
 import type { Planner } from "./planner.ts";
 import { type LoopRequest, readRequest } from "./read-request.ts";
-import { createOwnPlaces } from "./run-place.ts";
-import { type Attempt, type LoopParts, runTurn } from "./run-turn.ts";
+import { createOwnPlaces } from "./turn/run-place.ts";
+import { type Attempt, type LoopParts, runTurn } from "./turn/run-turn.ts";
 
 export type LoopDeps = {
   readonly registry?: ToolRegistry;

@@ -1,4 +1,4 @@
-import type { JsonSchema } from "../schema/json.ts";
+import type { JsonSchema } from "../schema/values/json.ts";
 import type { PlannedAction } from "../schema/mcp-loop.ts";
 import type { Tool } from "../tools/tool.ts";
 import type { PlannerInput } from "./planner.ts";

@@ -1,10 +1,10 @@
 import type { ConversationContext } from "../ports/conversation-memory.ts";
 import type { Embedding } from "../ports/embedder.ts";
-import type { Json, JsonObject } from "../schema/json.ts";
+import type { Json, JsonObject } from "../schema/values/json.ts";
 import type { PlannedAction } from "../schema/mcp-loop.ts";
 import type { Mode } from "../schema/session.ts";
 import type { Tool } from "../tools/tool.ts";
-import type { ModelCall, Warning } from "./trace.ts";
+import type { ModelCall, Warning } from "./turn/trace.ts";
 
 /** Spec 1: a plan has one to five tools. */
 export const MAX_PLANNED_TOOLS = 5;

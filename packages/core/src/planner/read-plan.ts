@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { plannerError } from "../errors/planner.ts";
-import { pointerTo } from "../schema/json.ts";
+import { pointerTo } from "../schema/values/json.ts";
 import { PlannedAction } from "../schema/mcp-loop.ts";
 import type { PlannerAnswer } from "./planner.ts";
 

@@ -1,5 +1,5 @@
 import { plannerError } from "../errors/planner.ts";
-import { pointerTo } from "../schema/json.ts";
+import { pointerTo } from "../schema/values/json.ts";
 import { MCPRequest } from "../schema/mcp-loop.ts";
 import { adaptTool, type ToolForm } from "../tools/adapt/adapt-tool.ts";
 import type { Tool } from "../tools/tool.ts";

@@ -4,7 +4,7 @@ import type { Embedder, Embedding } from "../ports/embedder.ts";
 import { createHashEmbedder } from "../memory/hash-embedder.ts";
 import { ToolRegistry } from "../tools/registry.ts";
 import type { ToolContext } from "../tools/tool.ts";
-import { createFinalizeSummary, PLANNED_TOOLS_KEY } from "./finalize-summary.ts";
+import { createFinalizeSummary, PLANNED_TOOLS_KEY } from "./turn/finalize-summary.ts";
 
 /** Spec 1's call of a model. */
 export type ChatInvocation = {

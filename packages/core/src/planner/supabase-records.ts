@@ -2,7 +2,7 @@
 import { storeError } from "../errors/store.ts";
 import type { ConversationMemory, RememberedMessage } from "../ports/conversation-memory.ts";
 import { ActionResponse } from "../schema/action.ts";
-import type { Json, JsonObject } from "../schema/json.ts";
+import type { Json, JsonObject } from "../schema/values/json.ts";
 import type { ActionResult } from "../schema/mcp-loop.ts";
 
 /** Any client of supabase-js; row level security decides what it may see. */

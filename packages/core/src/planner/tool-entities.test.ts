@@ -3,7 +3,7 @@ import { z } from "zod";
 import { createSystemClock } from "../memory/clock.ts";
 import { silentLogger } from "../memory/logger.ts";
 import { defineAction, defineTool } from "../tools/define.ts";
-import { createToolGate } from "../tools/gate.ts";
+import { createToolGate } from "../tools/gate/gate.ts";
 import { ToolRegistry } from "../tools/registry.ts";
 import { createToolEntities, ENTITY_SOURCE_TAG } from "./tool-entities.ts";
 

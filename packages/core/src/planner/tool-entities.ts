@@ -1,11 +1,11 @@
 import { z } from "zod";
 import { ErgonError } from "../errors/ergon-error.ts";
 import type { Clock } from "../ports/clock.ts";
-import type { Json } from "../schema/json.ts";
-import type { ToolGate } from "../tools/gate.ts";
+import type { Json } from "../schema/values/json.ts";
+import type { ToolGate } from "../tools/gate/gate.ts";
 import type { ToolRegistry } from "../tools/registry.ts";
 import type { Infrastructure, Tool } from "../tools/tool.ts";
-import { wholeOutput } from "../tools/whole-output.ts";
+import { wholeOutput } from "../tools/gate/whole-output.ts";
 import type { Entity, EntitySource } from "./offline/entities.ts";
 
 /** A tool with this tag, called without arguments, gives `{entities: [{kind, id, name}]}`: the names that its pack knows. */

@@ -1,6 +1,6 @@
 import type { ProposedCorrection } from "../schema/correction.ts";
 import type { ErrorRecord } from "../schema/error.ts";
-import type { JsonObject } from "../schema/json.ts";
+import type { JsonObject } from "../schema/values/json.ts";
 import type { GivenAnswer, Question } from "../schema/question.ts";
 import { encodePart, partAt } from "./ord.ts";
 

@@ -1,5 +1,5 @@
 import type { ContextRow, ContextValue, ContextWrite } from "../ports/state-store.ts";
-import type { Json, JsonObject } from "../schema/json.ts";
+import type { Json, JsonObject } from "../schema/values/json.ts";
 
 /** Where actions leave what the prompts of those that follow may use, by action id (spec 2). */
 export const DOWNSTREAM_KEY = "downstreamData";

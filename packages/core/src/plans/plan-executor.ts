@@ -1,5 +1,5 @@
 import type { Engine } from "../ports/engine.ts";
-import type { Json } from "../schema/json.ts";
+import type { Json } from "../schema/values/json.ts";
 import type { AgenticPlan } from "../schema/plan.ts";
 import type { SessionCore } from "../schema/session.ts";
 

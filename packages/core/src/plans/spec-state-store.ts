@@ -4,9 +4,9 @@ import { toErgonError } from "../errors/ergon-error.ts";
 import type { BlobStore } from "../ports/blob-store.ts";
 import { isoTime, type Clock } from "../ports/clock.ts";
 import type { Commit, IStateStore, SessionRecord, StateStore } from "../ports/state-store.ts";
-import { jsonProblem, type Json } from "../schema/json.ts";
+import { jsonProblem, type Json } from "../schema/values/json.ts";
 import { SessionCore, SessionError, StepResult } from "../schema/session.ts";
-import { storedValue } from "./engine/run-data.ts";
+import { storedValue } from "./engine/run/run-data.ts";
 import { decodePosition, encodePart, encodePosition } from "./ord.ts";
 
 /** Entries that were appended by hand lie before every run, in the order in which they came. */

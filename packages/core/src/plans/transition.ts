@@ -1,6 +1,6 @@
 import type { Correction } from "../schema/correction.ts";
 import type { ErrorRecord } from "../schema/error.ts";
-import type { Json, JsonObject } from "../schema/json.ts";
+import type { Json, JsonObject } from "../schema/values/json.ts";
 import type { ContextWrite } from "../ports/state-store.ts";
 import type { Amendment, Due, ListPlace, StepState, Visit } from "./frames.ts";
 

@@ -7,24 +7,24 @@
  * F3. An error is certain: the plan cannot run, or a step of it cannot run, as it is written. What depends on the
  *     session, a tool's own defaults or the data is a warning or nothing.
  */
-import type { Json } from "../schema/json.ts";
+import type { Json } from "../schema/values/json.ts";
 import type { AgenticPlan, PlanProblem } from "../schema/plan.ts";
-import { checkCondition } from "./preflight/check-conditions.ts";
-import { checkInput } from "./preflight/check-input.ts";
-import { checkKeys } from "./preflight/check-keys.ts";
-import { checkPointers } from "./preflight/check-pointers.ts";
-import { checkSchemas } from "./preflight/check-schemas.ts";
-import { checkSteps } from "./preflight/check-steps.ts";
-import { checkToolCall, MAX_ARGUMENT_WORK } from "./preflight/check-tools.ts";
-import { contextKeys } from "./preflight/context-keys.ts";
+import { checkCondition } from "./preflight/checks/check-conditions.ts";
+import { checkInput } from "./preflight/checks/check-input.ts";
+import { checkKeys } from "./preflight/checks/check-keys.ts";
+import { checkPointers } from "./preflight/checks/check-pointers.ts";
+import { checkSchemas } from "./preflight/checks/check-schemas.ts";
+import { checkSteps } from "./preflight/checks/check-steps.ts";
+import { checkToolCall, MAX_ARGUMENT_WORK } from "./preflight/checks/check-tools.ts";
+import { contextKeys } from "./preflight/flow/context-keys.ts";
 import { estimatePlan, type PlanEstimate } from "./preflight/estimate.ts";
-import { graphOf, type ListGraph } from "./preflight/list-graph.ts";
+import { graphOf, type ListGraph } from "./preflight/flow/list-graph.ts";
 import { outlinePlan, type Outline, type StepNode } from "./preflight/outline.ts";
 import type { JsonType } from "./preflight/partial/json-type.ts";
 import { plainCopy } from "./preflight/plain-copy.ts";
 import { createProblems, problemsOutside, type Problems } from "./preflight/problems.ts";
-import { createProducers } from "./preflight/producers.ts";
-import { stepPointers, type StepPointer } from "./preflight/step-pointers.ts";
+import { createProducers } from "./preflight/flow/producers.ts";
+import { stepPointers, type StepPointer } from "./preflight/flow/step-pointers.ts";
 import { createSuggester, type Suggester } from "./preflight/suggester.ts";
 import { createToolIndex, type ToolIndex, type ToolLookup } from "./preflight/tool-index.ts";
 import { wholePlan } from "./preflight/whole-plan.ts";

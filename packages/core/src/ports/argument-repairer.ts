@@ -1,5 +1,5 @@
 import type { ErrorRecord } from "../schema/error.ts";
-import type { JsonObject, JsonSchema } from "../schema/json.ts";
+import type { JsonObject, JsonSchema } from "../schema/values/json.ts";
 
 /**
  * Finds arguments that a tool will take, where those it was given are refused. What it answers is only a suggestion: the

@@ -1,5 +1,5 @@
 import type { ChatMessage } from "../schema/mcp-loop.ts";
-import type { JsonSchema } from "../schema/json.ts";
+import type { JsonSchema } from "../schema/values/json.ts";
 
 /*
  * A language model, asked one question at a time.

@@ -1,4 +1,10 @@
-import type { Conversation, ConversationView, MessageReceipt, MindStatus, NewMessage } from "../schema/conversation.ts";
+import type {
+  Conversation,
+  ConversationView,
+  MessageReceipt,
+  ConversationsStatus,
+  NewMessage,
+} from "../schema/conversation.ts";
 import type { EnergyState } from "../schema/energy.ts";
 import type { Page } from "./state-store.ts";
 
@@ -26,7 +32,7 @@ export type Conversations = {
     request: ConversationRef & { readonly timeoutMs: number; readonly signal?: AbortSignal },
   ): Promise<Conversation>;
   energy(): Promise<EnergyState>;
-  status(): Promise<MindStatus>;
+  status(): Promise<ConversationsStatus>;
 };
 
 export type ConversationRef = { readonly owner: string; readonly id: string };

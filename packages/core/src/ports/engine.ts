@@ -1,5 +1,5 @@
 import type { Correction } from "../schema/correction.ts";
-import type { JsonObject, Json } from "../schema/json.ts";
+import type { JsonObject, Json } from "../schema/values/json.ts";
 import type { RunDiff } from "../schema/run-diff.ts";
 import type { AgenticPlan } from "../schema/plan.ts";
 import type { HistoryEntry, Mode, OpenCall, SessionContext, SessionCore, SessionStatus } from "../schema/session.ts";

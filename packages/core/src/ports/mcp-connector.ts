@@ -1,5 +1,5 @@
 import type { MCPServerConfig, ServerOffer, ServerQuestion } from "../schema/hub.ts";
-import type { Json, JsonObject, JsonSchema } from "../schema/json.ts";
+import type { Json, JsonObject, JsonSchema } from "../schema/values/json.ts";
 import type { GivenAnswer } from "../schema/question.ts";
 
 /*

@@ -1,7 +1,7 @@
 import type { BlobRef } from "../schema/blob.ts";
 import type { EnergyRow } from "../schema/energy.ts";
 import type { EventType, NewEvent, StoredEvent } from "../schema/event.ts";
-import type { Json } from "../schema/json.ts";
+import type { Json } from "../schema/values/json.ts";
 import type { AgenticPlan } from "../schema/plan.ts";
 import type { SessionCore, SessionStatus, StepResult } from "../schema/session.ts";
 import type { Effects } from "../schema/tool.ts";

@@ -1,6 +1,6 @@
 import { LoopValidationError } from "../errors/refinement.ts";
 import { LoopType, Score } from "../schema/refinement.ts";
-import { didYouMean } from "../schema/suggest.ts";
+import { didYouMean } from "../schema/values/suggest.ts";
 
 // What strangers gave, as what it has to be; throws `loop_validation` with the field.
 

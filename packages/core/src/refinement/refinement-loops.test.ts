@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { createSystemClock } from "../memory/clock.ts";
-import { refinementLoopsContract } from "../../testing/refinement-loops.contract.ts";
-import { createLoopIds } from "../memory/loop-ids.ts";
+import { refinementLoopsContract } from "../../testing/contracts/refinement-loops.contract.ts";
+import { createLoopIds } from "../store-kit/loop-ids.ts";
 import { createMemoryLoopStore } from "../memory/loop-store.ts";
 import type { RefinementLoops } from "../ports/refinement-loops.ts";
 import { DEFAULT_LOOP_BOUNDS } from "./loop-bounds.ts";

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { Json, JsonObject } from "./json.ts";
+import { Json, JsonObject } from "./values/json.ts";
 
 /** Spec 2's answer of an action. */
 export const ActionResponse = z.object({

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { Json, JsonObject } from "./json.ts";
+import { Json, JsonObject } from "./values/json.ts";
 
 export const ApprovalState = z.enum(["pending", "approved", "denied", "expired", "withdrawn"]);
 export type ApprovalState = z.infer<typeof ApprovalState>;

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { EnergyRow } from "./energy.ts";
-import { Json } from "./json.ts";
+import { Json } from "./values/json.ts";
 import { PlannedAction } from "./mcp-loop.ts";
 import { OpenWait, SessionId } from "./session.ts";
 
@@ -173,7 +173,7 @@ export const MessageReceipt = z.object({ conversationId: ConversationId, message
 export type MessageReceipt = z.infer<typeof MessageReceipt>;
 
 /** What keeps conversations from going on, and how much there is to do. */
-export const MindStatus = z.object({
+export const ConversationsStatus = z.object({
   running: z.boolean(),
   waiting: z.int(),
   working: z.int(),
@@ -184,4 +184,4 @@ export const MindStatus = z.object({
   /** Sentences; empty when all is well. */
   degraded: z.array(z.string()),
 });
-export type MindStatus = z.infer<typeof MindStatus>;
+export type ConversationsStatus = z.infer<typeof ConversationsStatus>;

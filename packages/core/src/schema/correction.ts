@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { ErrorRecord } from "./error.ts";
-import { Json } from "./json.ts";
+import { Json } from "./values/json.ts";
 
 /** The ways in which the supervisor can help a failed step, in the order in which it tries them. */
 export const CorrectionStrategy = z.enum(["retry", "repair_arguments", "alternative_tool", "skip"]);

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { ErrorRecord } from "./error.ts";
-import { Json } from "./json.ts";
+import { Json } from "./values/json.ts";
 import { Effects } from "./tool.ts";
 
 /** A call that a run would make. Arguments and output that are too long to show are left out. */

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { Json } from "./json.ts";
+import { Json } from "./values/json.ts";
 
 export const ErrorRecord = z.object({
   code: z.string(),

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { JsonObject } from "./json.ts";
+import { JsonObject } from "./values/json.ts";
 
 export const EventType = z.enum([
   "session-created",

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { ApprovalRule, MAX_APPROVAL_RULES } from "./approval.ts";
-import { Json, JsonSchema } from "./json.ts";
+import { Json, JsonSchema } from "./values/json.ts";
 import { OAuthSettings } from "./login.ts";
 
 /** Spec 5's contracts of the MCP hub and its sub-agent. */

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { Json, JsonObject } from "./json.ts";
+import { Json, JsonObject } from "./values/json.ts";
 import { Mode, OpenWait, SessionId } from "./session.ts";
 
 export const MAX_MESSAGES = 1_000;

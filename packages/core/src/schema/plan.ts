@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { Json, JsonObject, JsonSchema } from "./json.ts";
+import { Json, JsonObject, JsonSchema } from "./values/json.ts";
 import { ToolId } from "./tool.ts";
 
 export const MAX_PLAN_STEPS = 50_000;

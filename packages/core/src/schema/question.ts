@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { Json, JsonSchema } from "./json.ts";
+import { Json, JsonSchema } from "./values/json.ts";
 
 /** A call can be answered this many questions; a tool that goes on asking has failed. */
 export const MAX_QUESTIONS = 8;

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { ErrorRecord } from "./error.ts";
-import { Json } from "./json.ts";
+import { Json } from "./values/json.ts";
 import { SessionStatus } from "./session.ts";
 
 /** One call of one of the two runs. Values that are too long to show are left out. */

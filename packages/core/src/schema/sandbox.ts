@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { Json } from "./json.ts";
+import { Json } from "./values/json.ts";
 
 /** What one execution may take; what is not asked for is the default. */
 export const SANDBOX_LIMITS = {

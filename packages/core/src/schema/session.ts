@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { ProposedCorrection } from "./correction.ts";
 import { ErrorRecord } from "./error.ts";
-import { Json, JsonSchema } from "./json.ts";
+import { Json, JsonSchema } from "./values/json.ts";
 import { Effects } from "./tool.ts";
 
 export const SessionId = z

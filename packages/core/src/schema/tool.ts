@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { JsonSchema } from "./json.ts";
+import { JsonSchema } from "./values/json.ts";
 
 /** What a call may do to the world; decides what recovery may repeat. */
 export const Effects = z.enum(["pure", "read", "idempotent", "once"]);

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { JsonObject } from "../schema/json.ts";
+import type { JsonObject } from "../schema/values/json.ts";
 import { buildSafePrompt } from "./build-safe-prompt.ts";
 
 const base = { system: "Be brief.", instructions: "Say something." };

@@ -1,5 +1,5 @@
-import type { Json, JsonObject } from "../schema/json.ts";
-import { MAX_KEY_CHARS, redactSecrets } from "../schema/redact.ts";
+import type { Json, JsonObject } from "../schema/values/json.ts";
+import { MAX_KEY_CHARS, redactSecrets } from "../schema/values/redact.ts";
 
 /** What a model takes in one request, in tokens. A model that is not listed is taken for a small one. */
 const WINDOWS: readonly (readonly [pattern: RegExp, tokens: number])[] = [

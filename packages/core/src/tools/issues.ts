@@ -1,6 +1,6 @@
 import type { z } from "zod";
-import { pointerTo, type JsonSchema } from "../schema/json.ts";
-import { suggest } from "../schema/suggest.ts";
+import { pointerTo, type JsonSchema } from "../schema/values/json.ts";
+import { suggest } from "../schema/values/suggest.ts";
 import type { Issue } from "./tool.ts";
 
 /** One answer names at most this many problems. */

@@ -1,5 +1,5 @@
 import { gateError } from "../errors/gate.ts";
-import { didYouMean } from "../schema/suggest.ts";
+import { didYouMean } from "../schema/values/suggest.ts";
 import type { Tool } from "./tool.ts";
 
 /** What the gate asks of a registry. */

@@ -1,4 +1,4 @@
-import type { JsonObject } from "../schema/json.ts";
+import type { JsonObject } from "../schema/values/json.ts";
 import type { ToolRun } from "./tool.ts";
 
 export type AgentProgress = {

@@ -1,4 +1,4 @@
-import type { JsonSchema } from "../schema/json.ts";
+import type { JsonSchema } from "../schema/values/json.ts";
 import { isSchemaObject } from "./json-schema/walk-schema.ts";
 
 /** How much of a schema is written: `full` with what its author says of each field, `terse` without, `bare` one level of it. */

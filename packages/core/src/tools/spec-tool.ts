@@ -4,10 +4,10 @@ import { ErgonError, type ErrorValue } from "../errors/ergon-error.ts";
 import { createSystemClock } from "../memory/clock.ts";
 import { createIds } from "../memory/ids.ts";
 import { silentLogger } from "../memory/logger.ts";
-import { createToolGate } from "./gate.ts";
+import { createToolGate } from "./gate/gate.ts";
 import type { KnownTools } from "./known-tools.ts";
 import type { Infrastructure, Tool, ToolArgs, ToolContext } from "./tool.ts";
-import { wholeOutput } from "./whole-output.ts";
+import { wholeOutput } from "./gate/whole-output.ts";
 
 export type SpecTool<Output = unknown> = Tool & {
   readonly name: string;

@@ -4,7 +4,7 @@ import type { Embedder } from "../ports/embedder.ts";
 import type { Logger } from "../ports/logger.ts";
 import type { ISandboxService } from "../ports/sandbox.ts";
 import type { BlobRef } from "../schema/blob.ts";
-import type { JsonObject, JsonSchema } from "../schema/json.ts";
+import type { JsonObject, JsonSchema } from "../schema/values/json.ts";
 import type { GivenAnswer } from "../schema/question.ts";
 import type { Effects, ToolSummary } from "../schema/tool.ts";
 

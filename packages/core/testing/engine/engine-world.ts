@@ -1,6 +1,6 @@
-import { type Approvals, createApprovals } from "../../src/hub/approval-desk.ts";
-import { createToolGrants } from "../../src/hub/tool-grants.ts";
-import { createToolPolicy } from "../../src/hub/tool-policy.ts";
+import { type ApprovalService, createApprovalService } from "../../src/approvals/approval-service.ts";
+import { createToolGrants } from "../../src/approvals/tool-grants.ts";
+import { createToolPolicy } from "../../src/approvals/tool-policy.ts";
 import { createMemoryApprovalStore } from "../../src/memory/approval-store.ts";
 import { createMemoryBlobStore } from "../../src/memory/blob-store.ts";
 import { createSystemClock } from "../../src/memory/clock.ts";
@@ -13,10 +13,10 @@ import type { Clock } from "../../src/ports/clock.ts";
 import type { Engine } from "../../src/ports/engine.ts";
 import type { Ids } from "../../src/ports/ids.ts";
 import type { StateStore } from "../../src/ports/state-store.ts";
-import type { Json, JsonObject } from "../../src/schema/json.ts";
+import type { Json, JsonObject } from "../../src/schema/values/json.ts";
 import type { AgenticPlan, PlanStep } from "../../src/schema/plan.ts";
 import type { Effects } from "../../src/schema/tool.ts";
-import { createToolGate, type ToolGate } from "../../src/tools/gate.ts";
+import { createToolGate, type ToolGate } from "../../src/tools/gate/gate.ts";
 import { ToolRegistry } from "../../src/tools/registry.ts";
 
 /** A real embedded engine on a memory store, with tools that tests can hold and let go. */
@@ -30,7 +30,7 @@ export type EngineWorld = {
   readonly clock: Clock;
   readonly ids: Ids;
   /** Where calls of tools wait that say that they may destroy something. */
-  readonly approvals: Approvals;
+  readonly approvals: ApprovalService;
   /** Lets every held call of `probe::hold` end, and those to come. */
   readonly release: () => void;
   readonly close: () => Promise<void>;
@@ -52,7 +52,7 @@ export function createEngineWorld({
   const { promise: released, resolve: release } = Promise.withResolvers<void>();
   registerProbes(registry, released);
   const grants = createToolGrants();
-  const approvals = createApprovals({ store: createMemoryApprovalStore(), grants, registry, clock, logger });
+  const approvals = createApprovalService({ store: createMemoryApprovalStore(), grants, registry, clock, logger });
   const settings = { server: () => undefined, rules: () => [], approvalRequired: () => true };
   const gate = createToolGate({ registry, clock, logger, policy: createToolPolicy({ grants, settings, clock }) });
   const plans = {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Engine } from "../../src/ports/engine.ts";
-import type { Json } from "../../src/schema/json.ts";
+import type { Json } from "../../src/schema/values/json.ts";
 import type { AgenticPlan, PlanStep } from "../../src/schema/plan.ts";
 import { callStep, planOf, type OpenWorld } from "./engine-world.ts";
 

@@ -6,14 +6,19 @@ import type { ApprovalStore } from "../../src/ports/approval-store.ts";
 import type { Clock } from "../../src/ports/clock.ts";
 import type { StateStore } from "../../src/ports/state-store.ts";
 import type { Approval, ApprovalRule } from "../../src/schema/approval.ts";
-import type { JsonObject } from "../../src/schema/json.ts";
+import type { JsonObject } from "../../src/schema/values/json.ts";
 import type { AgenticPlan } from "../../src/schema/plan.ts";
 import type { Effects } from "../../src/schema/tool.ts";
-import { createToolGate } from "../../src/tools/gate.ts";
-import { type AllowList, type Approvals, createApprovals, type Disallow } from "../../src/hub/approval-desk.ts";
-import { fingerprintOf, type ToolIdentity } from "../../src/hub/fingerprint.ts";
-import { createToolGrants } from "../../src/hub/tool-grants.ts";
-import { createToolPolicy } from "../../src/hub/tool-policy.ts";
+import { createToolGate } from "../../src/tools/gate/gate.ts";
+import {
+  type AllowList,
+  type ApprovalService,
+  createApprovalService,
+  type Disallow,
+} from "../../src/approvals/approval-service.ts";
+import { fingerprintOf, type ToolIdentity } from "../../src/approvals/fingerprint.ts";
+import { createToolGrants } from "../../src/approvals/tool-grants.ts";
+import { createToolPolicy } from "../../src/approvals/tool-policy.ts";
 import { adaptMcpTool } from "../../src/tools/adapt/mcp-tool.ts";
 
 export const OWNER = "me";
@@ -22,7 +27,7 @@ export const PERSON = { name: "ada" };
 /** A real engine that asks a real desk about the tools of a server that tests can change. */
 export type AskingWorld = Omit<EngineWorld, "engine"> & {
   readonly engine: EmbeddedEngine;
-  readonly approvals: Approvals;
+  readonly approvals: ApprovalService;
   readonly approvalStore: ApprovalStore;
   /** The arguments of every call that was made. */
   readonly calls: JsonObject[];
@@ -76,7 +81,7 @@ export function askingWorld(options: AskingOptions = {}): AskingWorld {
     ...(allowList === undefined ? {} : { allowList }),
     ...(disallow === undefined ? {} : { disallow }),
   };
-  const approvals = createApprovals({ ...parts, store: approvalStore, grants, ...given });
+  const approvals = createApprovalService({ ...parts, store: approvalStore, grants, ...given });
   const plans = { get: () => undefined, ids: () => [] };
   const engine = createEngine({ ...parts, gate, approvals, plans });
   approvals.start(engine.settleApproval);

@@ -1,4 +1,4 @@
-import type { Json } from "../../src/schema/json.ts";
+import type { Json } from "../../src/schema/values/json.ts";
 import type { Condition, Operator } from "../../src/schema/plan.ts";
 import { at, finish, planOf, when, worldOf, type PlanCase } from "./plan-case.ts";
 

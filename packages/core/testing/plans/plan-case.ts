@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from "../../src/schema/json.ts";
+import type { Json, JsonObject } from "../../src/schema/values/json.ts";
 import type { AgenticPlan, Condition, PlanStep } from "../../src/schema/plan.ts";
 import type { ReferenceEntry } from "./reference.ts";
 import type { CallError, CallQuestion, Place, World } from "./world.ts";

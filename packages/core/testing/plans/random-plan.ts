@@ -1,5 +1,5 @@
 import * as fc from "fast-check";
-import type { Json } from "../../src/schema/json.ts";
+import type { Json } from "../../src/schema/values/json.ts";
 import type { AgenticPlan, PlanStep } from "../../src/schema/plan.ts";
 import { createChoice, type Choice } from "./choice.ts";
 import { arbitrarySkeleton, type Bone } from "./random-skeleton.ts";

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from "../../src/schema/json.ts";
+import type { Json, JsonObject } from "../../src/schema/values/json.ts";
 import type { Condition } from "../../src/schema/plan.ts";
 import type { Choice } from "./choice.ts";
 

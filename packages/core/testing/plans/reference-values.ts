@@ -1,5 +1,5 @@
 import { compile, type JSONPathQuery, type JSONValue } from "json-p3";
-import type { Json, JsonObject } from "../../src/schema/json.ts";
+import type { Json, JsonObject } from "../../src/schema/values/json.ts";
 import type { Condition, ContextValuePointer } from "../../src/schema/plan.ts";
 
 /** The whole document that a pointer sees; `history` is newest first. */

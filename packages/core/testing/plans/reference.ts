@@ -3,7 +3,7 @@
  * nothing saved, nothing concurrent. Slow on purpose. It is the oracle for the real interpreter and shares no code
  * with it but the plan's schema.
  */
-import type { Json, JsonObject } from "../../src/schema/json.ts";
+import type { Json, JsonObject } from "../../src/schema/values/json.ts";
 import type {
   AgenticPlan,
   LoopOverItemsStep,

@@ -4,27 +4,27 @@
  * What the run comes to must depend on none of that.
  */
 import { ErgonError, isErgonError } from "../../src/errors/ergon-error.ts";
-import { createApprovals } from "../../src/hub/approval-desk.ts";
-import { createToolGrants } from "../../src/hub/tool-grants.ts";
+import { createApprovalService } from "../../src/approvals/approval-service.ts";
+import { createToolGrants } from "../../src/approvals/tool-grants.ts";
 import { createMemoryApprovalStore } from "../../src/memory/approval-store.ts";
 import { createMemoryBlobStore } from "../../src/memory/blob-store.ts";
 import { createIds } from "../../src/memory/ids.ts";
 import { silentLogger } from "../../src/memory/logger.ts";
 import { createMemoryStateStore } from "../../src/memory/state-store.ts";
-import { acknowledging } from "../../src/plans/engine/acknowledging.ts";
+import { acknowledging } from "../../src/plans/engine/run/acknowledging.ts";
 import { createEngine, type EmbeddedEngine } from "../../src/plans/engine/engine.ts";
-import { placedWaits, type PlacedWait } from "../../src/plans/engine/waits.ts";
+import { placedWaits, type PlacedWait } from "../../src/plans/engine/waits/waits.ts";
 import { visitPath, type Cursor } from "../../src/plans/frames.ts";
 import { indexPlan } from "../../src/plans/interpreter.ts";
 import { decodePosition } from "../../src/plans/ord.ts";
 import type { Commit, SessionRecord } from "../../src/ports/state-store.ts";
-import type { Json, JsonObject } from "../../src/schema/json.ts";
+import type { Json, JsonObject } from "../../src/schema/values/json.ts";
 import type { AgenticPlan } from "../../src/schema/plan.ts";
 import type { SessionView } from "../../src/ports/engine.ts";
 import type { Effects } from "../../src/schema/tool.ts";
-import { createToolGate, type ToolGate } from "../../src/tools/gate.ts";
+import { createToolGate, type ToolGate } from "../../src/tools/gate/gate.ts";
 import { createJsonSchemas } from "../../src/tools/json-schema/json-schemas.ts";
-import { allowAll, type ToolPolicy } from "../../src/tools/policy.ts";
+import { allowAll, type ToolPolicy } from "../../src/tools/gate/policy.ts";
 import { ToolRegistry } from "../../src/tools/registry.ts";
 import { createSimulatedClock } from "../simulated-clock.ts";
 import { createChoice } from "./choice.ts";
@@ -138,7 +138,7 @@ export async function simulate(simulation: Simulation): Promise<SimulatedRun> {
   });
   const gate = createToolGate({ registry, clock, logger: shared.logger, policy: policyOf(simulation) });
   const approvalStore = createMemoryApprovalStore();
-  const desk = createApprovals({ ...shared, store: approvalStore, grants: createToolGrants(), registry });
+  const desk = createApprovalService({ ...shared, store: approvalStore, grants: createToolGrants(), registry });
   await warm(gate);
 
   const view = await drive(SESSION, async (engine, record) => {

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from "../../src/schema/json.ts";
+import type { Json, JsonObject } from "../../src/schema/values/json.ts";
 import { createChoice, type Choice } from "./choice.ts";
 
 /**

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { MAX_QUEUED_COMMITS } from "../../src/memory/commit-queue.ts";
-import { MAX_KEY_CHARS } from "../../src/memory/commit-checks.ts";
-import { MAX_COMMIT_CHARS, MAX_COMMIT_ROWS } from "../../src/memory/commit-rows.ts";
+import { MAX_QUEUED_COMMITS } from "../../src/store-kit/commit-queue.ts";
+import { MAX_KEY_CHARS } from "../../src/store-kit/commit-checks.ts";
+import { MAX_COMMIT_CHARS, MAX_COMMIT_ROWS } from "../../src/store-kit/commit-rows.ts";
 import type { Commit } from "../../src/ports/state-store.ts";
 import type { OpenStore } from "./opened-store.ts";
 import {

@@ -8,7 +8,7 @@ import type {
   StateStore,
 } from "../../src/ports/state-store.ts";
 import type { NewEvent } from "../../src/schema/event.ts";
-import type { Json } from "../../src/schema/json.ts";
+import type { Json } from "../../src/schema/values/json.ts";
 import type { AgenticPlan } from "../../src/schema/plan.ts";
 import type { SessionCore, SessionStatus } from "../../src/schema/session.ts";
 

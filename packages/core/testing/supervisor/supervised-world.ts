@@ -7,10 +7,10 @@ import { createEngine, type EmbeddedEngine } from "../../src/plans/engine/engine
 import { createSupervisor, type Supervisor, type SupervisorDeps } from "../../src/plans/supervisor/supervisor.ts";
 import type { SessionView } from "../../src/ports/engine.ts";
 import type { StateStore } from "../../src/ports/state-store.ts";
-import type { Json, JsonObject, JsonSchema } from "../../src/schema/json.ts";
+import type { Json, JsonObject, JsonSchema } from "../../src/schema/values/json.ts";
 import type { AgenticPlan } from "../../src/schema/plan.ts";
 import type { Effects } from "../../src/schema/tool.ts";
-import { createToolGate } from "../../src/tools/gate.ts";
+import { createToolGate } from "../../src/tools/gate/gate.ts";
 import { ToolRegistry } from "../../src/tools/registry.ts";
 import { createHastyClock } from "./hasty-clock.ts";
 

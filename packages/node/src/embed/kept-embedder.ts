@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { type Embedder, type Embedding, type Logger, toErgonError } from "@ergon/core";
-import type { DatabaseSchema } from "../sqlite/open-database.ts";
-import { openSmallDatabase } from "../sqlite/small-database.ts";
+import type { DatabaseSchema } from "../sqlite/database/open-database.ts";
+import { openSmallDatabase } from "../sqlite/database/small-database.ts";
 
 /** Vectors that are kept; the oldest go first. */
 const MAX_KEPT_VECTORS = 5_000;

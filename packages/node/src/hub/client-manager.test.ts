@@ -15,7 +15,7 @@ import {
   type MCPServerConfig,
 } from "@ergon/core";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { createMcpConnector } from "./connector.ts";
+import { createMcpConnector } from "./connection/connector.ts";
 
 const PATIENCE = { timeout: 30_000, interval: 20 };
 const require = createRequire(import.meta.url);

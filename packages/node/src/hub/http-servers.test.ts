@@ -9,8 +9,8 @@ import { toNodeHandler } from "@modelcontextprotocol/node";
 import { createMcpHandler, McpServer } from "@modelcontextprotocol/server";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { z } from "zod";
-import { createMcpConnector } from "./connector.ts";
-import { MAX_REDIRECTS } from "./same-origin-fetch.ts";
+import { createMcpConnector } from "./connection/connector.ts";
+import { MAX_REDIRECTS } from "./transport/same-origin-fetch.ts";
 
 vi.setConfig({ testTimeout: 60_000 });
 const PATIENCE = { timeout: 30_000, interval: 50 };

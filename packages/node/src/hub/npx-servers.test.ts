@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { silentLogger, type McpConnection } from "@ergon/core";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { createMcpConnector } from "./connector.ts";
+import { createMcpConnector } from "./connection/connector.ts";
 
 /** `npm run test:long` shows that a hundred leave nothing behind either. */
 const CYCLES = process.env["ERGON_LONG"] === "1" ? 100 : 4;

@@ -20,7 +20,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { afterAll, afterEach, describe, expect, it } from "vitest";
-import { lockFile } from "../sqlite/file-lock.ts";
+import { lockFile } from "../sqlite/database/file-lock.ts";
 import {
   claimFolder,
   type ClaimOptions,

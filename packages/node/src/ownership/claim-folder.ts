@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { type ErgonError, isErgonError, storeError } from "@ergon/core";
 import { fromFileSystem } from "../blobs/file-errors.ts";
-import { lockFile } from "../sqlite/file-lock.ts";
+import { lockFile } from "../sqlite/database/file-lock.ts";
 import { newSecret } from "../tokens/secret.ts";
 import { holdFolder, isHeld } from "./hold-folder.ts";
 import { homeOf, readFolderId } from "./known-folders.ts";

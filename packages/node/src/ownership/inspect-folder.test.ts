@@ -5,7 +5,7 @@ import { DatabaseSync } from "node:sqlite";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { openSqliteStateStore } from "../sqlite/state-store.ts";
+import { openSqliteStateStore } from "../sqlite/state/state-store.ts";
 import { inspectFolder } from "./inspect-folder.ts";
 import { stateFolder } from "./state-folder.ts";
 
@@ -31,7 +31,7 @@ it("reads the schema version of a closed store and leaves no file behind", async
 
 it("does not know the version that only a killed process's log holds, and finds nothing wrong with it", async () => {
   const script = `
-    import { openSqliteStateStore } from "./state-store.ts";
+    import { openSqliteStateStore } from "./state/state-store.ts";
     openSqliteStateStore({ path: ${JSON.stringify(join(folder, "state.db"))} });
     process.kill(process.pid, "SIGKILL");`;
   const sqlite = join(import.meta.dirname, "../sqlite");

@@ -2,8 +2,8 @@ import { closeSync, existsSync, openSync, readSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { toErgonError } from "@ergon/core";
-import { APPLICATION_ID, SCHEMA_VERSION } from "../sqlite/schema.ts";
-import { fromSqlite } from "../sqlite/sqlite-errors.ts";
+import { APPLICATION_ID, SCHEMA_VERSION } from "../sqlite/database/schema.ts";
+import { fromSqlite } from "../sqlite/database/sqlite-errors.ts";
 import { isHeld } from "./hold-folder.ts";
 import { isAlive, readServerFile } from "./server-file.ts";
 

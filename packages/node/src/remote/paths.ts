@@ -7,7 +7,7 @@ import {
   SessionId,
   storeError,
 } from "@ergon/core";
-import { TokenName } from "../tokens/token-book.ts";
+import { TokenName } from "../tokens/token-store.ts";
 
 /*
  * Names as parts of an address. What cannot be a name is refused here as the owner would refuse it: in an address ".."

@@ -14,7 +14,7 @@ const Listed = z.object({ items: z.array(Approval), nextCursor: z.string().optio
 const ListedGrants = z.object({ items: z.array(ToolGrant), nextCursor: z.string().optional() });
 
 /** Calls that wait for a person's yes, as a person sees and answers them. */
-export type ApprovalCounter = {
+export type ApprovalClient = {
   readonly list: (query: {
     readonly state?: ApprovalState;
     readonly limit: number;
@@ -30,7 +30,7 @@ export type ApprovalCounter = {
 };
 
 /** Through the process that owns the data folder. */
-export function createRemoteApprovals(target: RemoteTarget, owner: string): ApprovalCounter {
+export function createRemoteApprovals(target: RemoteTarget, owner: string): ApprovalClient {
   const ask = async (request: Omit<RemoteRequest, "owner">): Promise<unknown> =>
     readJson(await callRemote(target, { owner, ...request }));
   return {

@@ -6,14 +6,14 @@ import {
   EnergyState,
   isRestful,
   MessageReceipt,
-  MindStatus,
+  ConversationsStatus,
 } from "@ergon/core";
 import { z } from "zod";
 import { conversationPath } from "./paths.ts";
 import { callRemote, readJson, type RemoteRequest, type RemoteTarget } from "./remote-call.ts";
 
 const Listed = z.object({ items: z.array(Conversation), nextCursor: z.string().exactOptional() });
-const Stats = z.object({ conversations: MindStatus });
+const Stats = z.object({ conversations: ConversationsStatus });
 /** The server waits no longer than this for one request; who wants to wait longer asks again. */
 const WAIT_SECONDS = 20;
 

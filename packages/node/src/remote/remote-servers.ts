@@ -12,7 +12,7 @@ import { serverPath } from "./paths.ts";
 import { callRemote, readJson, type RemoteRequest, type RemoteTarget } from "./remote-call.ts";
 
 /** The servers of the hub, as whoever owns the data folder keeps them. */
-export type ServersDesk = {
+export type ServerAdmin = {
   readonly list: () => Promise<ServersList>;
   /** Refuses what cannot be taken in, and then nothing has changed. */
   readonly add: (config: MCPServerConfig) => Promise<HubServerStatus>;
@@ -38,7 +38,7 @@ export const ServersList = z.object({
 });
 export type ServersList = z.infer<typeof ServersList>;
 
-export function createRemoteServers(target: RemoteTarget, owner: string): ServersDesk {
+export function createRemoteServers(target: RemoteTarget, owner: string): ServerAdmin {
   const ask = async (request: Omit<RemoteRequest, "owner">): Promise<unknown> =>
     readJson(await callRemote(target, { owner, ...request }), request.signal);
   return {

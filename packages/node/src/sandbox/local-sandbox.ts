@@ -17,7 +17,7 @@ import { denoLaunch, fencedDenoLaunch, fencedPythonLaunch, memoryOf } from "./la
 import { createProfiles, type Profiles } from "./profiles.ts";
 import { type Launch, type Runtime, startRuntime } from "./runtime.ts";
 import { hasSnapshot, pythonSnapshot } from "./snapshot.ts";
-import { createTurnstile } from "./turnstile.ts";
+import { createSemaphore } from "./semaphore.ts";
 import { createWarmPool } from "./warm-pool.ts";
 
 /** Runtimes that wait for work: so many of a kind, for so long. */
@@ -50,7 +50,7 @@ export function createLocalSandbox(options: LocalSandboxOptions): Sandbox {
   const running = new Set<Runtime>();
   let snapshot: Promise<string> | undefined;
   let isClosed = false;
-  const turnstile = createTurnstile({
+  const semaphore = createSemaphore({
     maxInside: maxAtOnce,
     maxWaiting,
     refuse: () =>
@@ -77,7 +77,7 @@ export function createLocalSandbox(options: LocalSandboxOptions): Sandbox {
       } as const;
       await profiles.fenceOf(kind);
       try {
-        await turnstile.enter(signal);
+        await semaphore.enter(signal);
       } catch (thrown) {
         throw signal?.aborted === true ? cancelled() : thrown;
       }
@@ -85,9 +85,9 @@ export function createLocalSandbox(options: LocalSandboxOptions): Sandbox {
         if (onPreparing !== undefined && !(await isPrepared(kind))) onPreparing();
         return await run(kind, request, signal);
       } finally {
-        turnstile.leave();
+        semaphore.leave();
         // Spares of odd sizes would never be asked for again.
-        if (kind.memoryMb === SANDBOX_LIMITS.memoryMb.default && turnstile.waiting() === 0) pool.refill(kind);
+        if (kind.memoryMb === SANDBOX_LIMITS.memoryMb.default && semaphore.waiting() === 0) pool.refill(kind);
       }
     },
     profiles: async () =>

@@ -1,10 +1,10 @@
 /** Keeps the first bytes of a stream, counts the rest. */
-type Kept = { readonly text: () => string; readonly bytes: () => number; readonly isCut: () => boolean };
+type KeptOutput = { readonly text: () => string; readonly bytes: () => number; readonly isCut: () => boolean };
 
 export type MarkedStream = {
   readonly push: (chunk: Buffer) => void;
   /** What was written beside the marked lines. */
-  readonly rest: Kept;
+  readonly rest: KeptOutput;
 };
 
 export type MarkedOptions = {

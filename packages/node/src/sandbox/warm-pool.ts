@@ -24,11 +24,11 @@ export type WarmPool<Kind, One extends Startable> = {
   readonly close: () => void;
 };
 
-type Shelf<One> = { readonly spares: Promise<One>[]; stopIdleTimer: () => void };
+type Spares<One> = { readonly spares: Promise<One>[]; stopIdleTimer: () => void };
 
 export function createWarmPool<Kind, One extends Startable>(options: WarmPoolOptions<Kind, One>): WarmPool<Kind, One> {
   const { start, nameOf, spares, idleMs, after } = options;
-  const shelves = new Map<string, Shelf<One>>();
+  const spareSets = new Map<string, Spares<One>>();
   const starting = new Set<One>();
   let isClosed = false;
 
@@ -47,13 +47,13 @@ export function createWarmPool<Kind, One extends Startable>(options: WarmPoolOpt
     }
   }
 
-  function shelfOf(kind: Kind): Shelf<One> {
+  function shelfOf(kind: Kind): Spares<One> {
     const name = nameOf(kind);
-    const shelf = shelves.get(name) ?? { spares: [], stopIdleTimer: () => undefined };
-    shelves.set(name, shelf);
-    shelf.stopIdleTimer();
-    shelf.stopIdleTimer = after(idleMs, () => clear(shelf));
-    return shelf;
+    const set = spareSets.get(name) ?? { spares: [], stopIdleTimer: () => undefined };
+    spareSets.set(name, set);
+    set.stopIdleTimer();
+    set.stopIdleTimer = after(idleMs, () => clear(set));
+    return set;
   }
 
   return {
@@ -78,14 +78,14 @@ export function createWarmPool<Kind, One extends Startable>(options: WarmPoolOpt
     close: () => {
       isClosed = true;
       for (const one of starting) one.kill();
-      for (const shelf of shelves.values()) {
-        shelf.stopIdleTimer();
-        clear(shelf);
+      for (const set of spareSets.values()) {
+        set.stopIdleTimer();
+        clear(set);
       }
     },
   };
 }
 
-function clear<One extends Startable>({ spares }: Shelf<One>): void {
+function clear<One extends Startable>({ spares }: Spares<One>): void {
   for (const spare of spares.splice(0)) spare.then((one) => one.kill()).catch(() => undefined);
 }

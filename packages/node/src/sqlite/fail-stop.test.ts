@@ -5,8 +5,9 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { type Commit, createMemoryLogger, type ErgonError } from "@ergon/core";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { IO_GRACE_MS, openOwnedDatabase, type OwnedDatabase } from "./owned-database.ts";
-import { openSqliteStateStore, type SqliteStateStore } from "./state-store.ts";
+import { openConversationMemory } from "./stores/conversation-memory.ts";
+import { IO_GRACE_MS, openOwnedDatabase, type OwnedDatabase } from "./database/owned-database.ts";
+import { openSqliteStateStore, type SqliteStateStore } from "./state/state-store.ts";
 
 let folder: string;
 let path: string;
@@ -92,6 +93,33 @@ describe("a store whose tables contradict it", () => {
     await store.commit(note("b"));
     expect(store.health()).toMatchObject({ code: "store_corrupt" });
     expect(fatal).toEqual([]);
+  });
+});
+
+describe("a store whose file SQLite calls broken", () => {
+  it("acknowledges nothing more, although only a read found it", async () => {
+    await store.commit(note("a"));
+    await store.close();
+    await database.close();
+    const db = new DatabaseSync(path, { readOnly: true });
+    const page = Number(
+      db.prepare("SELECT rootpage FROM sqlite_schema WHERE name = 'chat_messages_by_session'").get()?.["rootpage"],
+    );
+    db.close();
+    const file = fs.openSync(path, "r+");
+    fs.writeSync(file, Buffer.alloc(4_096), 0, 4_096, (page - 1) * 4_096);
+    fs.closeSync(file);
+    database = openOwnedDatabase({ path, logger, onFatal: (error) => fatal.push(error) });
+    store = openSqliteStateStore({ database, logger });
+    await store.commit(note("b"));
+    const memory = openConversationMemory({ database });
+    await expect(
+      memory.load({ owner: "ada", sessionId: "s", recentLimit: 1, matchLimit: 1, minSimilarity: 0 }),
+    ).rejects.toMatchObject({ code: "store_corrupt" });
+    expect(fatal).toMatchObject([{ code: "store_corrupt" }]);
+    await expect(store.commit(note("c"))).rejects.toBe(fatal[0]);
+    expect(store.health()).toBe(fatal[0]);
+    expect(await store.readEvents({ afterSeq: 0, limit: 9 }), "what still reads is read").toHaveLength(2);
   });
 });
 

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { createEngine, MAX_CONCURRENCY, silentLogger } from "@ergon/core";
 import { callStep, createEngineWorld, planOf } from "@ergon/core/testing";
 import { afterAll, describe, expect, it } from "vitest";
-import { openSqliteStateStore } from "./state-store.ts";
+import { openSqliteStateStore } from "./state/state-store.ts";
 
 const owner = "me";
 const folder = mkdtempSync(join(tmpdir(), "ergon-large-"));

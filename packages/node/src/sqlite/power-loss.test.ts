@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { openOwnedDatabase } from "./owned-database.ts";
-import { openSqliteStateStore, type SqliteStateStore } from "./state-store.ts";
+import { openOwnedDatabase } from "./database/owned-database.ts";
+import { openSqliteStateStore, type SqliteStateStore } from "./state/state-store.ts";
 
 /*
  * What the loss of power may leave of a store. The database itself changes only by the checkpoint after a damaged WAL, which

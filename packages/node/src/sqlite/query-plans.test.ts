@@ -1,11 +1,11 @@
 import type { JournalQuery } from "@ergon/core";
 import { describe, expect, it } from "vitest";
-import { openDatabase } from "./open-database.ts";
-import { readJournal, readJournalRow } from "./read-journal.ts";
-import { readEvents } from "./read-events.ts";
-import { listSessions, readContext, readScopes, readSession } from "./read-sessions.ts";
-import { createReader, type Reader } from "./reader.ts";
-import { STATE_SCHEMA } from "./schema.ts";
+import { openDatabase } from "./database/open-database.ts";
+import { readJournal, readJournalRow } from "./state/read-journal.ts";
+import { readEvents } from "./state/read-events.ts";
+import { listSessions, readContext, readScopes, readSession } from "./state/read-sessions.ts";
+import { createReader, type Reader } from "./database/reader.ts";
+import { STATE_SCHEMA } from "./database/schema.ts";
 
 // What a step costs must not depend on how much is stored: every read goes by a key or an index, and none sorts.
 describe("how SQLite answers", () => {

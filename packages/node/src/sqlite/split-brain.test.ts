@@ -6,10 +6,10 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { createMemoryLogger, type ErgonError, type StateStore, storeError } from "@ergon/core";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { openSqliteApprovalStore } from "./approval-store.ts";
-import { checkDatabase } from "./check-database.ts";
-import { openOwnedDatabase, type OwnedDatabase, type OwnedDatabaseOptions } from "./owned-database.ts";
-import { openSqliteStateStore } from "./state-store.ts";
+import { openSqliteApprovalStore } from "./stores/approval-store.ts";
+import { checkDatabase } from "./database/check-database.ts";
+import { openOwnedDatabase, type OwnedDatabase, type OwnedDatabaseOptions } from "./database/owned-database.ts";
+import { openSqliteStateStore } from "./state/state-store.ts";
 
 const AT = "2026-01-02T03:04:05.000Z";
 const LOST = { code: "ownership_lost", retryable: false };
@@ -200,7 +200,7 @@ async function idsIn(store: StateStore): Promise<string[]> {
 async function elsewhere() {
   const script = `
     import { createInterface } from "node:readline";
-    import { openSqliteStateStore } from "./state-store.ts";
+    import { openSqliteStateStore } from "./state/state-store.ts";
     const store = openSqliteStateStore({ path: ${JSON.stringify(path)} });
     console.log("open");
     for await (const sessionId of createInterface(process.stdin)) {

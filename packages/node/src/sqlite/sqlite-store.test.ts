@@ -6,11 +6,11 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { createMemoryLogger, type Commit } from "@ergon/core";
 import { afterAll, describe, expect, it } from "vitest";
-import { CHECKPOINT_PAGES, MAX_WAL_BYTES } from "./open-database.ts";
-import { SCAN_ROWS } from "./read-energy.ts";
-import { SEQS_PER_TURN } from "./read-events.ts";
-import { MAX_KNOWN_SESSIONS } from "./session-directory.ts";
-import { openSqliteStateStore } from "./state-store.ts";
+import { CHECKPOINT_PAGES, MAX_WAL_BYTES } from "./database/open-database.ts";
+import { SCAN_ROWS } from "./state/read-energy.ts";
+import { SEQS_PER_TURN } from "./state/read-events.ts";
+import { MAX_KNOWN_SESSIONS } from "./state/session-directory.ts";
+import { openSqliteStateStore } from "./state/state-store.ts";
 
 const AT = "2026-01-02T03:04:05.000Z";
 const OWNER = "ada";

@@ -10,15 +10,15 @@ export type SchemaCache = {
 };
 
 const FILE = "schema-cache.json";
-const Kept = z.object({ key: z.string(), edition: z.string(), value: z.string() });
+const CachedSchema = z.object({ key: z.string(), edition: z.string(), value: z.string() });
 
-/** Kept beside the data for one edition of tables and server; a file that cannot be read is as good as none. */
+/** CachedSchema beside the data for one edition of tables and server; a file that cannot be read is as good as none. */
 export function createSchemaCache(folder: string, edition: string): SchemaCache {
   const file = join(folder, FILE);
   return {
     get: async (key) => {
       const text = await readFile(file, "utf8").catch(() => "null");
-      const kept = Kept.safeParse(parsed(text)).data;
+      const kept = CachedSchema.safeParse(parsed(text)).data;
       return kept?.key === key && kept.edition === edition ? kept.value : undefined;
     },
     set: async (key, value) => {

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from "../../schema/json.ts";
+import type { Json, JsonObject } from "../../schema/values/json.ts";
 import type { PlannedAction } from "../../schema/mcp-loop.ts";
 import { resultKey } from "../../plans/steps/tool-call.ts";
 import { validatePlan } from "../../plans/validate-plan.ts";

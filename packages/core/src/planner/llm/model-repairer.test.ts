@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { argumentRepairerContract } from "../../../testing/argument-repairer.contract.ts";
+import { argumentRepairerContract } from "../../../testing/contracts/argument-repairer.contract.ts";
 import { createScriptedModel, type ScriptedReply } from "../../../testing/scripted-model.ts";
 import { createModelRepairer } from "./model-repairer.ts";
 

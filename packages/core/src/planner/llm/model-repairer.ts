@@ -1,7 +1,7 @@
 import type { ArgumentRepairer } from "../../ports/argument-repairer.ts";
 import type { ChatModel } from "../../ports/chat-model.ts";
-import type { JsonObject } from "../../schema/json.ts";
-import { jsonProblem } from "../../schema/json.ts";
+import type { JsonObject } from "../../schema/values/json.ts";
+import { jsonProblem } from "../../schema/values/json.ts";
 import { buildSafePrompt } from "../../tools/build-safe-prompt.ts";
 import { jsonIn } from "./json-in.ts";
 

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { ChatReply } from "../../ports/chat-model.ts";
-import { pointerTo } from "../../schema/json.ts";
+import { pointerTo } from "../../schema/values/json.ts";
 import type { PlannedAction } from "../../schema/mcp-loop.ts";
 import { ActionDraft } from "../read-plan.ts";
 import { jsonIn } from "./json-in.ts";

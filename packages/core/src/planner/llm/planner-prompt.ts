@@ -1,8 +1,8 @@
-import type { Json, JsonObject } from "../../schema/json.ts";
+import type { Json, JsonObject } from "../../schema/values/json.ts";
 import { DOWNSTREAM_KEY } from "../../plans/join.ts";
 import { buildSafePrompt, cleanText, promptBudget, type SafePrompt } from "../../tools/build-safe-prompt.ts";
 import { plannerPrompt } from "../../tools/planner-prompt.ts";
-import { PLANNED_TOOLS_KEY } from "../finalize-summary.ts";
+import { PLANNED_TOOLS_KEY } from "../turn/finalize-summary.ts";
 import { MAX_PLANNED_TOOLS, type PlannerInput } from "../planner.ts";
 
 /** Builds the planner's prompt; a caller may bring its own. */

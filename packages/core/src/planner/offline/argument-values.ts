@@ -1,5 +1,5 @@
-import { editDistance } from "../../schema/suggest.ts";
-import type { Json, JsonObject } from "../../schema/json.ts";
+import { editDistance } from "../../schema/values/suggest.ts";
+import type { Json, JsonObject } from "../../schema/values/json.ts";
 import { isSchemaObject } from "../../tools/json-schema/walk-schema.ts";
 import type { Tool } from "../../tools/tool.ts";
 import type { Mention } from "./entities.ts";

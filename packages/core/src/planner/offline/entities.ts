@@ -1,4 +1,4 @@
-import { editDistance } from "../../schema/suggest.ts";
+import { editDistance } from "../../schema/values/suggest.ts";
 import type { Tool } from "../../tools/tool.ts";
 import type { PlannerInput } from "../planner.ts";
 

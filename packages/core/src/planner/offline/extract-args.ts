@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from "../../schema/json.ts";
+import type { Json, JsonObject } from "../../schema/values/json.ts";
 import { isSchemaObject } from "../../tools/json-schema/walk-schema.ts";
 import type { Tool } from "../../tools/tool.ts";
 import type { Mention } from "./entities.ts";

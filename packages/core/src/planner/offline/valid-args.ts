@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from "../../schema/json.ts";
+import type { Json, JsonObject } from "../../schema/values/json.ts";
 import type { Tool } from "../../tools/tool.ts";
 
 /** Found arguments that the tool's own schema would refuse are not taken for known. */

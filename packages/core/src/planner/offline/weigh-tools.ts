@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from "../../schema/json.ts";
+import type { Json, JsonObject } from "../../schema/values/json.ts";
 import { missingArguments } from "../missing-arguments.ts";
 import type { PlannerInput } from "../planner.ts";
 import { draftAction } from "./draft-action.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { JournalRow } from "../../ports/state-store.ts";
-import type { Json } from "../../schema/json.ts";
+import type { Json } from "../../schema/values/json.ts";
 import { diffRuns, MAX_DIFF_CHARS, MAX_DIFF_KEYS, MAX_DIFF_STEPS, type ComparedRun } from "./diff-runs.ts";
 
 const at = "2026-01-01T00:00:00.000Z";

@@ -1,6 +1,6 @@
 import type { JournalRow } from "../../ports/state-store.ts";
-import { canonicalJson } from "../../schema/hash.ts";
-import type { Json } from "../../schema/json.ts";
+import { canonicalJson } from "../../schema/values/hash.ts";
+import type { Json } from "../../schema/values/json.ts";
 import type { DiffCall, DiffSide, DiffStep, DiffValue, RunDiff } from "../../schema/run-diff.ts";
 import type { SessionContext, SessionCore } from "../../schema/session.ts";
 

@@ -2,10 +2,10 @@ import { describe, expect, it } from "vitest";
 import { createIds } from "../../memory/ids.ts";
 import { createSystemClock } from "../../memory/clock.ts";
 import { silentLogger } from "../../memory/logger.ts";
-import type { Json, JsonObject } from "../../schema/json.ts";
+import type { Json, JsonObject } from "../../schema/values/json.ts";
 import type { AgenticPlan, PlanStep } from "../../schema/plan.ts";
-import { createToolGate } from "../../tools/gate.ts";
-import type { ToolPolicy } from "../../tools/policy.ts";
+import { createToolGate } from "../../tools/gate/gate.ts";
+import type { ToolPolicy } from "../../tools/gate/policy.ts";
 import { ToolRegistry } from "../../tools/registry.ts";
 import { createDryRun, MAX_DRY_CALLS, MAX_DRY_WAITS, MAX_SHOWN_CHARS, type DryRun } from "./dry-run.ts";
 

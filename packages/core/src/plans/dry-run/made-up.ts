@@ -1,5 +1,5 @@
 import type { PlanStep } from "../../schema/plan.ts";
-import { writtenKeys } from "../engine/trail.ts";
+import { writtenKeys } from "../engine/history/run-trail.ts";
 import type { IndexedPlan } from "../interpreter.ts";
 import { pointersIn } from "../pointer/pointers-in.ts";
 

@@ -1,11 +1,11 @@
 import { gateError } from "../../errors/gate.ts";
 import type { Clock } from "../../ports/clock.ts";
-import type { Json, JsonSchema } from "../../schema/json.ts";
-import { outcomeWithRows } from "../../tools/call-outcome.ts";
-import type { AllowedCall, CallOutcome } from "../../tools/call.ts";
-import type { ToolGate } from "../../tools/gate.ts";
+import type { Json, JsonSchema } from "../../schema/values/json.ts";
+import { outcomeWithRows } from "../../tools/gate/call-outcome.ts";
+import type { AllowedCall, CallOutcome } from "../../tools/gate/call.ts";
+import type { ToolGate } from "../../tools/gate/gate.ts";
 import { sampleValue } from "../../tools/json-schema/sample-value.ts";
-import { offload } from "../../tools/offload.ts";
+import { offload } from "../../tools/gate/offload.ts";
 import type { ToolRegistry } from "../../tools/registry.ts";
 
 /** What a tool gives could not be made up: that says nothing about the tool. */

@@ -4,10 +4,10 @@ import { madeOf } from "../../../testing/state-store/made.ts";
 import { type AgenticPlan, MAX_CONCURRENCY } from "../../schema/plan.ts";
 import type { Cursor } from "../frames.ts";
 import { storeError } from "../../errors/store.ts";
-import { createBlobCache } from "./blob-cache.ts";
+import { createBlobCache } from "./effects/blob-cache.ts";
 import { createEngine } from "./engine.ts";
 import { silentLogger } from "../../memory/logger.ts";
-import { MAX_WAIT_MESSAGE } from "./evaluate-step.ts";
+import { MAX_WAIT_MESSAGE } from "./effects/evaluate-step.ts";
 import {
   MAX_JOURNAL_VALUES_PER_COMMIT,
   MAX_OPENING_PLAN_CHARS,
@@ -15,8 +15,8 @@ import {
   MAX_STEPS_AHEAD,
   MAX_STEPS_UNWRITTEN,
   MAX_TRANSITIONS_PER_COMMIT,
-} from "./run.ts";
-import { createRunPool, PLAN_CACHE_SIZE, RECOVERY_PARALLEL } from "./run-pool.ts";
+} from "./run/run.ts";
+import { createRunPool, PLAN_CACHE_SIZE, RECOVERY_PARALLEL } from "./run/run-pool.ts";
 import { HISTORY_PAGE } from "./session-reader.ts";
 
 const owner = "me";

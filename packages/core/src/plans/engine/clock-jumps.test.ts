@@ -7,7 +7,7 @@ import { silentLogger } from "../../memory/logger.ts";
 import { createMemoryStateStore } from "../../memory/state-store.ts";
 import { gateError } from "../../errors/gate.ts";
 import type { AgenticPlan } from "../../schema/plan.ts";
-import { createToolGate } from "../../tools/gate.ts";
+import { createToolGate } from "../../tools/gate/gate.ts";
 import { ToolRegistry } from "../../tools/registry.ts";
 import { createEngine, type EmbeddedEngine } from "./engine.ts";
 

@@ -11,10 +11,10 @@ import { isoTime } from "../../ports/clock.ts";
 import type { SessionRef } from "../../ports/engine.ts";
 import type { Correction, ProposedCorrection } from "../../schema/correction.ts";
 import type { ErrorRecord } from "../../schema/error.ts";
-import type { JsonObject } from "../../schema/json.ts";
+import type { JsonObject } from "../../schema/values/json.ts";
 import type { AgenticPlan, PlanStep, ToolCallStep } from "../../schema/plan.ts";
 import type { OpenWait } from "../../schema/session.ts";
-import type { CheckAnswer } from "../../tools/gate.ts";
+import type { CheckAnswer } from "../../tools/gate/gate.ts";
 import type { MaybePromise } from "../../tools/tool.ts";
 import type { Visit } from "../frames.ts";
 import { stepOf } from "../interpreter.ts";
@@ -22,11 +22,11 @@ import { resolveWith } from "../pointer/resolve.ts";
 import { resolveTemplate } from "../pointer/template.ts";
 import type { Decision } from "../transition.ts";
 import { readCorrections } from "./correction-rows.ts";
-import { deliver } from "./deliver.ts";
+import { deliver } from "./run/deliver.ts";
 import type { EngineDeps } from "./engine-deps.ts";
-import type { RunPool } from "./run-pool.ts";
-import type { RunState } from "./run-state.ts";
-import { placedWaits } from "./waits.ts";
+import type { RunPool } from "./run/run-pool.ts";
+import type { RunState } from "./run/run-state.ts";
+import { placedWaits } from "./waits/waits.ts";
 
 /** A failed visit that waits for the supervisor. */
 export type Failure = {

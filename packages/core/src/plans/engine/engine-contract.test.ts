@@ -1,3 +1,3 @@
-import { engineContract } from "../../../testing/engine.contract.ts";
+import { engineContract } from "../../../testing/contracts/engine.contract.ts";
 
 engineContract("embedded, in this process", async ({ engine }) => ({ engine, close: async () => undefined }));

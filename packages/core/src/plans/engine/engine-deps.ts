@@ -1,4 +1,4 @@
-import type { ApprovalDesk } from "../../ports/approval-desk.ts";
+import type { ApprovalQuestions } from "../../ports/approval-questions.ts";
 import type { ChatModel } from "../../ports/chat-model.ts";
 import type { BlobStore } from "../../ports/blob-store.ts";
 import type { Clock } from "../../ports/clock.ts";
@@ -6,10 +6,10 @@ import type { ExecutePlan } from "../../ports/engine.ts";
 import type { Ids } from "../../ports/ids.ts";
 import type { Logger } from "../../ports/logger.ts";
 import type { StateStore } from "../../ports/state-store.ts";
-import type { JsonObject } from "../../schema/json.ts";
+import type { JsonObject } from "../../schema/values/json.ts";
 import type { AgenticPlan } from "../../schema/plan.ts";
 import type { Mode } from "../../schema/session.ts";
-import type { ToolGate } from "../../tools/gate.ts";
+import type { ToolGate } from "../../tools/gate/gate.ts";
 import type { ToolRegistry } from "../../tools/registry.ts";
 import type { Infrastructure } from "../../tools/tool.ts";
 
@@ -28,7 +28,7 @@ export type EngineDeps = {
   /** Handed to tools that take it (spec 2); never part of their arguments. */
   readonly infrastructure?: Omit<Infrastructure, "sessionId">;
   /** Where people are asked about calls; without it, a call that needs a person's yes is refused. */
-  readonly approvals?: ApprovalDesk;
+  readonly approvals?: ApprovalQuestions;
   /** A supervisor sees to failed steps: a person is needed only when it says so. */
   readonly supervised?: boolean;
   /** `ERGON_FSYNC=always`. */

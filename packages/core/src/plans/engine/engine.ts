@@ -12,28 +12,28 @@ import { usageError } from "../../errors/usage.ts";
 import { isoTime } from "../../ports/clock.ts";
 import type { CreateSession, Engine, ExecutePlan, ForkSession, ResumeSession, SessionRef } from "../../ports/engine.ts";
 import type { SessionRecord } from "../../ports/state-store.ts";
-import type { Json } from "../../schema/json.ts";
+import type { Json } from "../../schema/values/json.ts";
 import { isSettled, type OpenWait, type SessionCore } from "../../schema/session.ts";
-import { offload } from "../../tools/offload.ts";
+import { offload } from "../../tools/gate/offload.ts";
 import type { Cursor } from "../frames.ts";
 import { stepOf } from "../interpreter.ts";
 import type { Completion, Decision } from "../transition.ts";
-import { createSettleApproval, type SettleApproval } from "./approval-answers.ts";
-import { createBlobCache } from "./blob-cache.ts";
-import { createCheckedPlans } from "./checked-plans.ts";
+import { createSettleApproval, type SettleApproval } from "./waits/approval-answers.ts";
+import { createBlobCache } from "./effects/blob-cache.ts";
+import { createPlanCache } from "./plan-cache.ts";
 import { readCorrections } from "./correction-rows.ts";
 import { createCorrections, type Corrections } from "./corrections.ts";
-import { deliver, MAX_DELIVERY_TRIES } from "./deliver.ts";
-import { forkSession } from "./fork.ts";
+import { deliver, MAX_DELIVERY_TRIES } from "./run/deliver.ts";
+import { forkSession } from "./history/fork.ts";
 import type { EngineDeps, PlanLookup, StartRun } from "./engine-deps.ts";
-import { answerFor, chooseWait } from "./resume-input.ts";
-import { type CallUnderWay, createRunPool, type TakeUp } from "./run-pool.ts";
-import { withdrawQuestions } from "./withdraw.ts";
+import { answerFor, chooseWait } from "./waits/resume-input.ts";
+import { type CallUnderWay, createRunPool, type TakeUp } from "./run/run-pool.ts";
+import { withdrawQuestions } from "./waits/withdraw.ts";
 import { createSessionReader } from "./session-reader.ts";
-import { createSettling } from "./settling.ts";
-import { startPlan } from "./start-plan.ts";
-import { trailEnd } from "./trail.ts";
-import { placedWaits } from "./waits.ts";
+import { createSettledWaiters } from "./run/settled-waiters.ts";
+import { startPlan } from "./run/start-run.ts";
+import { trailEnd } from "./history/run-trail.ts";
+import { placedWaits } from "./waits/waits.ts";
 
 /** Runs with something under way at once; a plan beyond that is refused, to be tried again. */
 export const MAX_ACTIVE_RUNS = 10_000;
@@ -48,7 +48,7 @@ export type EmbeddedEngine = Omit<Engine, "executePlan"> & {
    */
   readonly drain: () => void;
   /** Resolves when the calls under way have ended whose outcome nobody would know otherwise. */
-  readonly onceDone: () => Promise<void>;
+  readonly onceCallsDone: () => Promise<void>;
   /** Begins nothing new, lets calls under way end within `graceMs`, leaves the rest for the next start. */
   readonly close: (options?: { readonly graceMs?: number }) => Promise<void>;
   readonly activeRuns: () => number;
@@ -60,9 +60,9 @@ export type EmbeddedEngine = Omit<Engine, "executePlan"> & {
 };
 
 export function createEngine(given: EngineDeps & { readonly plans: PlanLookup }): EmbeddedEngine {
-  const deps = { ...given, blobCache: createBlobCache(given), checkedPlans: createCheckedPlans(given) };
+  const deps = { ...given, blobCache: createBlobCache(given), checkedPlans: createPlanCache(given) };
   const reader = createSessionReader(given);
-  const settling = createSettling(given.clock);
+  const settling = createSettledWaiters(given.clock);
   const pool = createRunPool({ deps, record: reader.record, onCommit: settling.tell });
   let draining = false;
   let closing = false;
@@ -113,7 +113,7 @@ export function createEngine(given: EngineDeps & { readonly plans: PlanLookup })
       draining = true;
       pool.drain();
     },
-    onceDone: pool.onceDone,
+    onceCallsDone: pool.onceCallsDone,
     close: async ({ graceMs = 0 } = {}) => {
       closing = true;
       await pool.close(graceMs);

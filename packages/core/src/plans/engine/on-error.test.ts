@@ -3,7 +3,7 @@ import { callStep, createEngineWorld, type EngineWorld, planOf } from "../../../
 import type { PlanStep } from "../../schema/plan.ts";
 import { defineAction, defineTool } from "../../tools/define.ts";
 import { z } from "zod";
-import { MAX_DOWNSTREAM_CHARS, merged } from "./downstream.ts";
+import { MAX_DOWNSTREAM_CHARS, merged } from "./history/downstream.ts";
 
 const worlds: EngineWorld[] = [];
 afterEach(async () => {

@@ -2,9 +2,9 @@ import { afterEach, describe, expect, it } from "vitest";
 import { callStep, createEngineWorld, planOf, type EngineWorld } from "../../../testing/engine/engine-world.ts";
 import { silentLogger } from "../../memory/logger.ts";
 import type { PlanStep } from "../../schema/plan.ts";
-import { createToolGate } from "../../tools/gate.ts";
+import { createToolGate } from "../../tools/gate/gate.ts";
 import { createEngine } from "./engine.ts";
-import { MAX_OPEN_CALLS } from "./open-calls.ts";
+import { MAX_OPEN_CALLS } from "./effects/open-calls.ts";
 
 const owner = "me";
 const plans = { get: () => undefined, ids: () => [] };

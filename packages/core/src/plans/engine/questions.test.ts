@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { callStep, createEngineWorld, planOf, type EngineWorld } from "../../../testing/engine/engine-world.ts";
 import { gateError } from "../../errors/gate.ts";
 import { silentLogger } from "../../memory/logger.ts";
-import type { Json } from "../../schema/json.ts";
+import type { Json } from "../../schema/values/json.ts";
 import { MAX_QUESTIONS, type GivenAnswer } from "../../schema/question.ts";
 import type { ToolRun } from "../../tools/tool.ts";
 import { createEngine } from "./engine.ts";

@@ -4,7 +4,7 @@ import { ErgonError } from "../../errors/ergon-error.ts";
 import { silentLogger } from "../../memory/logger.ts";
 import type { AgenticPlan } from "../../schema/plan.ts";
 import type { Effects } from "../../schema/tool.ts";
-import { createToolGate } from "../../tools/gate.ts";
+import { createToolGate } from "../../tools/gate/gate.ts";
 import { createEngine, type EmbeddedEngine } from "./engine.ts";
 
 const owner = "me";

@@ -13,9 +13,9 @@ import type { SessionContext } from "../../schema/session.ts";
 import { diffRuns, type ComparedRun } from "../diff/diff-runs.ts";
 import { readRun } from "../diff/read-run.ts";
 import { readCorrections } from "./correction-rows.ts";
-import { readOpenCalls } from "./open-calls.ts";
+import { readOpenCalls } from "./effects/open-calls.ts";
 import type { EngineDeps } from "./engine-deps.ts";
-import { historyEntry, outputOf, storedValue } from "./run-data.ts";
+import { historyEntry, outputOf, storedValue } from "./run/run-data.ts";
 
 export const HISTORY_PAGE = 1_000;
 /** What a reader of events that does not go on may keep in memory. */

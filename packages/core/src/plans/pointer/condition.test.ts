@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Json } from "../../schema/json.ts";
+import type { Json } from "../../schema/values/json.ts";
 import type { Operator } from "../../schema/plan.ts";
 import { compileCondition, evaluateCondition } from "./condition.ts";
 import { blobId, createLazyView, jsonRef } from "./lazy-view.fixture.ts";

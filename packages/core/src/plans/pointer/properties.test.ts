@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { FunctionExpressionType, JSONPathEnvironment } from "json-p3";
 import { describe, expect, it } from "vitest";
-import type { Json } from "../../schema/json.ts";
+import type { Json } from "../../schema/values/json.ts";
 import { compilePointer } from "./compile.ts";
 import { jsonEqual } from "./json-equal.ts";
 import { blobId, createLazyView, jsonRef } from "./lazy-view.fixture.ts";

@@ -1,4 +1,4 @@
-import type { Json } from "../../schema/json.ts";
+import type { Json } from "../../schema/values/json.ts";
 import type { CompiledPointer } from "./compile.ts";
 import { eachNode, singleNode } from "./evaluate.ts";
 import { pointerLimit } from "./limit-error.ts";

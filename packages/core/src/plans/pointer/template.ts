@@ -1,5 +1,5 @@
 import { planError } from "../../errors/plan.ts";
-import type { Json } from "../../schema/json.ts";
+import type { Json } from "../../schema/values/json.ts";
 import { type CompiledPointer, compilePointer } from "./compile.ts";
 import { childPath } from "./json-location.ts";
 import { isList, isObject } from "./json-shape.ts";

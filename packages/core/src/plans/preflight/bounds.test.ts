@@ -1,14 +1,14 @@
 import { describe, expect, it } from "vitest";
-import { checkToolCall } from "./check-tools.ts";
-import { unansweredReads } from "./context-flow.ts";
-import { contextKeys } from "./context-keys.ts";
-import { graphOf } from "./list-graph.ts";
+import { checkToolCall } from "./checks/check-tools.ts";
+import { unansweredReads } from "./flow/context-flow.ts";
+import { contextKeys } from "./flow/context-keys.ts";
+import { graphOf } from "./flow/list-graph.ts";
 import { outlinePlan } from "./outline.ts";
 import { MAX_CHECK_ISSUES } from "./partial/check.ts";
 import { createValueChecker } from "./partial/check-value.ts";
 import { call, demoRegistry, messages, plan, said } from "./preflight.fixture.ts";
 import { createProblems } from "./problems.ts";
-import { MAX_PRODUCERS } from "./producers.ts";
+import { MAX_PRODUCERS } from "./flow/producers.ts";
 import { createSuggester } from "./suggester.ts";
 import { createToolIndex } from "./tool-index.ts";
 

@@ -1,12 +1,12 @@
 import { createCostModel } from "../../energy/cost-model.ts";
-import type { Json } from "../../schema/json.ts";
+import type { Json } from "../../schema/values/json.ts";
 import { isErgonError } from "../../errors/ergon-error.ts";
 import { isList } from "../pointer/json-shape.ts";
 import { createMemoryView } from "../pointer/memory-view.ts";
 import { resolvePointer } from "../pointer/resolve.ts";
-import type { ListGraph } from "./list-graph.ts";
+import type { ListGraph } from "./flow/list-graph.ts";
 import type { StepList, StepNode } from "./outline.ts";
-import type { StepPointer } from "./step-pointers.ts";
+import type { StepPointer } from "./flow/step-pointers.ts";
 import type { ToolIndex } from "./tool-index.ts";
 
 export type PlanEstimate = {

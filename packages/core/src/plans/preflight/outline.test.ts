@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { MAX_JSON_DEPTH, MAX_JSON_NODES } from "../../schema/json.ts";
+import { MAX_JSON_DEPTH, MAX_JSON_NODES } from "../../schema/values/json.ts";
 import { MAX_BRANCHES, MAX_PLAN_NESTING, MAX_PLAN_STEPS } from "../../schema/plan.ts";
 import { MAX_FAULTS } from "./plain-copy.ts";
 import { call, messages, plan, said } from "./preflight.fixture.ts";

@@ -3,7 +3,7 @@ import { childPath } from "../pointer/json-location.ts";
 import { isList, isObject } from "../pointer/json-shape.ts";
 import type { Problems } from "./problems.ts";
 import { readStep } from "./read-step.ts";
-import { shapeProblems } from "./shape-problems.ts";
+import { shapeProblems } from "./checks/shape-problems.ts";
 import { PlanForm, type StepForm } from "./step-forms.ts";
 
 /** A step and where it stands. */

@@ -1,4 +1,11 @@
-import { MAX_JSON_DEPTH, MAX_JSON_NODES, putField, scalarProblem, unreadable, type Json } from "../../schema/json.ts";
+import {
+  MAX_JSON_DEPTH,
+  MAX_JSON_NODES,
+  putField,
+  scalarProblem,
+  unreadable,
+  type Json,
+} from "../../schema/values/json.ts";
 import { childPath } from "../pointer/json-location.ts";
 
 /** One copy names at most this many places that are not JSON. */

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { Json, JsonSchema } from "../../schema/json.ts";
+import type { Json, JsonSchema } from "../../schema/values/json.ts";
 import { defineAction, defineTool } from "../../tools/define.ts";
 import { ToolRegistry } from "../../tools/registry.ts";
 import { validatePlan, type PlanChecks } from "../validate-plan.ts";

@@ -1,8 +1,8 @@
-import { suggest } from "../../schema/suggest.ts";
+import { suggest } from "../../schema/values/suggest.ts";
 import { childPath } from "../pointer/json-location.ts";
 import { isObject } from "../pointer/json-shape.ts";
 import type { Problems } from "./problems.ts";
-import { meantField, shapeProblems } from "./shape-problems.ts";
+import { meantField, shapeProblems } from "./checks/shape-problems.ts";
 import {
   isStepKind,
   LENIENT_STEP_FORMS,

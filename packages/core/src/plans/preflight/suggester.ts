@@ -1,4 +1,4 @@
-import { suggest } from "../../schema/suggest.ts";
+import { suggest } from "../../schema/values/suggest.ts";
 
 /** Names compared for suggestions in one plan. A plan with thousands of mistyped names gets suggestions for some. */
 const MAX_COMPARISONS = 100_000;

@@ -1,6 +1,6 @@
 import type { ContextWrite } from "../../ports/state-store.ts";
 import type { ErrorRecord } from "../../schema/error.ts";
-import type { JsonObject } from "../../schema/json.ts";
+import type { JsonObject } from "../../schema/values/json.ts";
 import type { ToolCallStep } from "../../schema/plan.ts";
 import { MAX_QUESTIONS, Question } from "../../schema/question.ts";
 import type { Due, Visit } from "../frames.ts";

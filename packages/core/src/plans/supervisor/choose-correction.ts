@@ -8,7 +8,7 @@
 import type { ArgumentRepairer } from "../../ports/argument-repairer.ts";
 import { INLINE_LIMIT_BYTES } from "../../schema/blob.ts";
 import type { CorrectedCall, Correction, CorrectionStrategy, PlanChange } from "../../schema/correction.ts";
-import type { Json, JsonObject } from "../../schema/json.ts";
+import type { Json, JsonObject } from "../../schema/values/json.ts";
 import type { ToolCallStep } from "../../schema/plan.ts";
 import type { Tool } from "../../tools/tool.ts";
 import type { FailedCall, Failure } from "../engine/corrections.ts";

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { Json, JsonObject, JsonSchema } from "../../schema/json.ts";
+import type { Json, JsonObject, JsonSchema } from "../../schema/values/json.ts";
 import { coerceArguments, MAX_COERCIONS } from "./coerce-arguments.ts";
 
 const of = (properties: JsonObject, more: JsonObject = {}): JsonSchema => ({ type: "object", properties, ...more });

@@ -1,4 +1,4 @@
-import { copyJson, type Json, type JsonObject, type JsonSchema } from "../../schema/json.ts";
+import { copyJson, type Json, type JsonObject, type JsonSchema } from "../../schema/values/json.ts";
 import { followPointer, isSchemaObject } from "../../tools/json-schema/walk-schema.ts";
 import { coerceScalar, jsonTypeName } from "./coerce-scalar.ts";
 

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from "../../schema/json.ts";
+import type { Json, JsonObject } from "../../schema/values/json.ts";
 
 /** The value in the type, or in the spelling, that the schema asks for; as it is where there is no doubt-free way. */
 export function coerceScalar(schema: JsonObject, value: Json): Json {

@@ -7,8 +7,8 @@ import {
   isCorrectionSession,
   type CorrectionStrategy,
 } from "../../schema/correction.ts";
-import { sha256Hex } from "../../schema/hash.ts";
-import type { Json, JsonObject } from "../../schema/json.ts";
+import { sha256Hex } from "../../schema/values/hash.ts";
+import type { Json, JsonObject } from "../../schema/values/json.ts";
 import type { AgenticPlan } from "../../schema/plan.ts";
 import { jsonSchemaBody } from "../../tools/adapt/pure-tool.ts";
 import type { Tool } from "../../tools/tool.ts";

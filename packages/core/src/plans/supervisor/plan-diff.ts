@@ -1,5 +1,5 @@
 import type { PlanChange } from "../../schema/correction.ts";
-import { pointerTo, type Json, type JsonObject } from "../../schema/json.ts";
+import { pointerTo, type Json, type JsonObject } from "../../schema/values/json.ts";
 import type { AgenticPlan, PlanStep } from "../../schema/plan.ts";
 import { isSchemaObject } from "../../tools/json-schema/walk-schema.ts";
 import { jsonEqual } from "../pointer/json-equal.ts";

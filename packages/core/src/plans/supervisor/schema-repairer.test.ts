@@ -1,4 +1,4 @@
-import { argumentRepairerContract } from "../../../testing/argument-repairer.contract.ts";
+import { argumentRepairerContract } from "../../../testing/contracts/argument-repairer.contract.ts";
 import { schemaRepairer } from "./schema-repairer.ts";
 
 argumentRepairerContract("by schema", () => schemaRepairer);

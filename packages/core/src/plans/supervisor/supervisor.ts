@@ -16,7 +16,7 @@ import type { Logger } from "../../ports/logger.ts";
 import type { StateStore } from "../../ports/state-store.ts";
 import { type Correction, isCorrectionSession } from "../../schema/correction.ts";
 import type { StoredEvent } from "../../schema/event.ts";
-import type { JsonObject } from "../../schema/json.ts";
+import type { JsonObject } from "../../schema/values/json.ts";
 import type { SessionCore } from "../../schema/session.ts";
 import type { ToolRegistry } from "../../tools/registry.ts";
 import type { Failure } from "../engine/corrections.ts";

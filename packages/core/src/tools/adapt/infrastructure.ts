@@ -1,5 +1,5 @@
 import { registryError } from "../../errors/registry.ts";
-import type { JsonSchema } from "../../schema/json.ts";
+import type { JsonSchema } from "../../schema/values/json.ts";
 import { followPointer, isSchemaObject } from "../json-schema/walk-schema.ts";
 
 /** Spec 2: these come from the request itself, never through args. */

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { JsonSchema } from "../../schema/json.ts";
+import type { JsonSchema } from "../../schema/values/json.ts";
 import { MCPTool } from "../../schema/hub.ts";
 import { ToolId } from "../../schema/tool.ts";
 import type { SchemaRules } from "../json-schema/check-schema.ts";

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { registryError } from "../../errors/registry.ts";
-import type { JsonSchema } from "../../schema/json.ts";
+import type { JsonSchema } from "../../schema/values/json.ts";
 import { ToolDefinition } from "../../schema/tool.ts";
 import { schemaIssues, type SchemaRules } from "../json-schema/check-schema.ts";
 import { compileJsonSchema } from "../json-schema/compile.ts";

@@ -1,8 +1,8 @@
 import type { z } from "zod";
 import { isErgonError } from "../../errors/ergon-error.ts";
 import { registryError } from "../../errors/registry.ts";
-import { pointerTo } from "../../schema/json.ts";
-import { didYouMean, suggest } from "../../schema/suggest.ts";
+import { pointerTo } from "../../schema/values/json.ts";
+import { didYouMean, suggest } from "../../schema/values/suggest.ts";
 import type { Issue } from "../tool.ts";
 
 /** Where an authoring form was found, so that messages can say so. */

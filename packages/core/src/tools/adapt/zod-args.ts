@@ -1,6 +1,6 @@
 import type { z } from "zod";
 import { registryError } from "../../errors/registry.ts";
-import type { JsonObject } from "../../schema/json.ts";
+import type { JsonObject } from "../../schema/values/json.ts";
 import type { Issue, ToolArgs, ToolBody } from "../tool.ts";
 import { refuseInfrastructureInArgs } from "./infrastructure.ts";
 import { inputJsonSchema, makesJson, outputJsonSchema, zodValidator } from "./zod-schema.ts";

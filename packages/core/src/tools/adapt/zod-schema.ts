@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { registryError } from "../../errors/registry.ts";
-import { copyJson, jsonProblem, type JsonObject } from "../../schema/json.ts";
+import { copyJson, jsonProblem, type JsonObject } from "../../schema/values/json.ts";
 import { zodIssues } from "../issues.ts";
 import type { Validated } from "../tool.ts";
 

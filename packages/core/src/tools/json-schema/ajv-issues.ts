@@ -1,5 +1,5 @@
 import type { ErrorObject } from "ajv";
-import { pointerTo, type JsonObject } from "../../schema/json.ts";
+import { pointerTo, type JsonObject } from "../../schema/values/json.ts";
 import { MAX_ISSUES, propertyNames, unknownField, withMeantFields } from "../issues.ts";
 import type { Issue } from "../tool.ts";
 

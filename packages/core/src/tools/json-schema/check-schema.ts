@@ -1,5 +1,5 @@
-import { jsonProblem, pointerTo, type JsonObject } from "../../schema/json.ts";
-import { didYouMean } from "../../schema/suggest.ts";
+import { jsonProblem, pointerTo, type JsonObject } from "../../schema/values/json.ts";
+import { didYouMean } from "../../schema/values/suggest.ts";
 import type { Issue } from "../tool.ts";
 import { dialectOf } from "./dialect.ts";
 import { KEYWORDS, TYPE_NAMES, type KeywordShape } from "./keywords.ts";

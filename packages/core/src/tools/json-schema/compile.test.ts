@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { isErgonError } from "../../errors/ergon-error.ts";
-import type { JsonSchema } from "../../schema/json.ts";
+import type { JsonSchema } from "../../schema/values/json.ts";
 import type { Issue, Validated } from "../tool.ts";
 import { compileJsonSchema } from "./compile.ts";
 import { MAX_FORMAT_LENGTH } from "./load-ajv.ts";

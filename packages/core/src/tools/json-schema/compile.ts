@@ -1,6 +1,6 @@
 import type { ValidateFunction } from "ajv";
 import { registryError } from "../../errors/registry.ts";
-import { copyJson, type Json, type JsonObject, type JsonSchema } from "../../schema/json.ts";
+import { copyJson, type Json, type JsonObject, type JsonSchema } from "../../schema/values/json.ts";
 import type { Issue, Validated } from "../tool.ts";
 import { issuesOf } from "./ajv-issues.ts";
 import { schemaIssues, type SchemaRules } from "./check-schema.ts";

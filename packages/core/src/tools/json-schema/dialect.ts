@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../schema/json.ts";
+import type { JsonObject } from "../../schema/values/json.ts";
 import { walkSchema } from "./walk-schema.ts";
 
 export type Dialect = "draft-07" | "2019-09" | "2020-12";

@@ -1,5 +1,5 @@
-import { canonicalJson } from "../../schema/hash.ts";
-import { jsonProblem, type JsonSchema } from "../../schema/json.ts";
+import { canonicalJson } from "../../schema/values/hash.ts";
+import { jsonProblem, type JsonSchema } from "../../schema/values/json.ts";
 import { compileJsonSchema, type JsonSchemaValidator } from "./compile.ts";
 import type { SchemaRules } from "./check-schema.ts";
 

@@ -1,6 +1,6 @@
 import type { Ajv, Options } from "ajv";
-import { canonicalJson } from "../../schema/hash.ts";
-import type { Json } from "../../schema/json.ts";
+import { canonicalJson } from "../../schema/values/hash.ts";
+import type { Json } from "../../schema/values/json.ts";
 import type { Dialect } from "./dialect.ts";
 import { safePattern, type SafePattern } from "./pattern.ts";
 import type { StepBudget } from "./step-budget.ts";

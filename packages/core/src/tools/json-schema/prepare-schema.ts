@@ -1,4 +1,4 @@
-import { copyJson, type JsonObject } from "../../schema/json.ts";
+import { copyJson, type JsonObject } from "../../schema/values/json.ts";
 import { STEP_KEYWORD } from "./load-ajv.ts";
 import { subschemas, walkSchema } from "./walk-schema.ts";
 

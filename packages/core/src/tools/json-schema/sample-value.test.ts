@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Json, JsonSchema } from "../../schema/json.ts";
+import type { Json, JsonSchema } from "../../schema/values/json.ts";
 import { compileJsonSchema } from "./compile.ts";
 import { sampleValue } from "./sample-value.ts";
 

@@ -3,7 +3,7 @@
  * where it gives something, else the plainest value of its type. Objects have every field that is declared and lists have
  * one item, so that what reads them finds something to read.
  */
-import type { Json, JsonObject, JsonSchema } from "../../schema/json.ts";
+import type { Json, JsonObject, JsonSchema } from "../../schema/values/json.ts";
 import { compileJsonSchema } from "./compile.ts";
 import { followPointer, isSchemaObject } from "./walk-schema.ts";
 

@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../schema/json.ts";
+import type { JsonObject } from "../../schema/values/json.ts";
 import { KEYWORDS } from "./keywords.ts";
 
 export type SchemaNode = { readonly schema: JsonObject; readonly path: readonly string[] };

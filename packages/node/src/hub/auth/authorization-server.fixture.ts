@@ -8,7 +8,7 @@ import { text } from "node:stream/consumers";
 import { toNodeHandler } from "@modelcontextprotocol/node";
 import { createMcpHandler, McpServer } from "@modelcontextprotocol/server";
 import { z } from "zod";
-import type { LoginDesk } from "./server-login.ts";
+import type { LoginPrompt } from "./server-login.ts";
 
 export type Asked = { readonly path: string; readonly params: URLSearchParams; readonly authorization: string };
 
@@ -145,7 +145,7 @@ export async function startGuardedServer(authorizationServer: AuthorizationServe
 }
 
 /** Stands for a person with a browser who agrees to everything. */
-export function agreeingDesk(): LoginDesk & { readonly shown: URL[] } {
+export function agreeingPrompt(): LoginPrompt & { readonly shown: URL[] } {
   const shown: URL[] = [];
   return {
     shown,

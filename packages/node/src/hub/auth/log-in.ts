@@ -1,5 +1,5 @@
 import { hubError, silentLogger, usageError, type Login, type LoginStore, type WantedServer } from "@ergon/core";
-import { createMcpConnector } from "../connector.ts";
+import { createMcpConnector } from "../connection/connector.ts";
 import { openRedirectListener, type ListenerOptions } from "./redirect-listener.ts";
 
 export type LogInParts = {

@@ -6,15 +6,15 @@ import {
   type MCPServerConfig,
 } from "@ergon/core";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { createMcpConnector } from "../connector.ts";
+import { createMcpConnector } from "../connection/connector.ts";
 import {
-  agreeingDesk,
+  agreeingPrompt,
   startAuthorizationServer,
   startGuardedServer,
   type AuthorizationServer,
   type GuardedServer,
 } from "./authorization-server.fixture.ts";
-import type { LoginDesk } from "./server-login.ts";
+import type { LoginPrompt } from "./server-login.ts";
 
 vi.setConfig({ testTimeout: 60_000 });
 
@@ -44,7 +44,7 @@ describe("a server that wants a login", () => {
   });
 
   it("is reached after a login, by whoever has what the login left", async () => {
-    const desk = agreeingDesk();
+    const desk = agreeingPrompt();
     const first = await opened({ desk });
     expect(first.report().state).toBe("ready");
     expect(desk.shown).toHaveLength(1);
@@ -61,13 +61,13 @@ describe("a server that wants a login", () => {
   it("is reached by a process that was there before somebody logged in elsewhere", async () => {
     const waiting = await opened();
     expect(waiting.report().state).toBe("down");
-    await opened({ desk: agreeingDesk() });
+    await opened({ desk: agreeingPrompt() });
     waiting.wake();
     await vi.waitFor(() => expect(waiting.report().state).toBe("ready"), { timeout: 30_000, interval: 20 });
   });
 
   it("renews a token that ran out, once for all calls that it fails (G1)", async () => {
-    await opened({ desk: agreeingDesk() });
+    await opened({ desk: agreeingPrompt() });
     const connection = await opened();
     as.expire();
     const sums = await Promise.all(Array.from({ length: 10 }, () => add(connection)));
@@ -76,7 +76,7 @@ describe("a server that wants a login", () => {
   });
 
   it("asks for a new login when the old one cannot be renewed", async () => {
-    await opened({ desk: agreeingDesk() });
+    await opened({ desk: agreeingPrompt() });
     const connection = await opened();
     as.expire();
     as.refusesRefresh = true;
@@ -88,7 +88,7 @@ describe("a server that wants a login", () => {
   });
 
   it("does not get its tokens sent to another authorization server that it names later (G2)", async () => {
-    await opened({ desk: agreeingDesk() });
+    await opened({ desk: agreeingPrompt() });
     const connection = await opened();
     const thief = await startAuthorizationServer();
     closing.push(thief.close);
@@ -98,21 +98,21 @@ describe("a server that wants a login", () => {
   });
 
   it("asks for more when a tool needs it, with what was granted before", async () => {
-    const desk = agreeingDesk();
+    const desk = agreeingPrompt();
     const connection = await opened({ desk });
     expect(await call(connection, "write")).toBe("3");
     expect(desk.shown.at(-1)?.searchParams.get("scope")?.split(" ").sort()).toEqual(["read", "write"]);
   });
 
   it("says what is missing where nobody can be asked, and the next login asks for it", async () => {
-    await opened({ desk: agreeingDesk() });
+    await opened({ desk: agreeingPrompt() });
     const connection = await opened();
     await expect(call(connection, "write")).rejects.toMatchObject({
       code: "login_needed",
       message: expect.stringMatching(/more than was granted \(write\).*ergon servers login web/),
     });
     expect(await add(connection)).toBe("3");
-    await opened({ desk: agreeingDesk() });
+    await opened({ desk: agreeingPrompt() });
     expect(await call(connection, "write")).toBe("3");
   });
 
@@ -125,7 +125,7 @@ describe("a server that wants a login", () => {
     ["ms-msdt:/id"],
   ])("cannot send a person to %s", async (address) => {
     as.metadata = { authorization_endpoint: address };
-    const desk = agreeingDesk();
+    const desk = agreeingPrompt();
     const connection = await opened({ desk });
     expect(connection.report().state).toBe("down");
     expect(connection.report().errors.join()).not.toBe("");
@@ -138,8 +138,8 @@ describe("a server that wants a login", () => {
     ["of another issuer", (back: URLSearchParams) => back.set("iss", "https://evil.example"), "Issuer mismatch"],
     ["without an issuer", (back: URLSearchParams) => back.delete("iss"), "Issuer mismatch"],
   ])("does not take an answer %s", async (_, change, why) => {
-    const agreeing = agreeingDesk();
-    const desk: LoginDesk = {
+    const agreeing = agreeingPrompt();
+    const desk: LoginPrompt = {
       ...agreeing,
       ask: async (...args) => {
         const back = await agreeing.ask(...args);
@@ -153,17 +153,17 @@ describe("a server that wants a login", () => {
   });
 
   it("says so when the person refuses, and keeps the login that was there (G4)", async () => {
-    await opened({ desk: agreeingDesk() });
+    await opened({ desk: agreeingPrompt() });
     const before = await logins.read({ serverId: "web", url: server.url });
     as.error = "access_denied";
-    const connection = await opened({ desk: agreeingDesk() });
+    const connection = await opened({ desk: agreeingPrompt() });
     expect(connection.report()).toMatchObject({ state: "down", errors: [expect.stringContaining("access_denied")] });
     expect((await logins.read({ serverId: "web", url: server.url }))?.tokens).toEqual(before?.tokens);
   });
 
   it("waits for a person longer than for a server", async () => {
-    const agreeing = agreeingDesk();
-    const slow: LoginDesk = {
+    const agreeing = agreeingPrompt();
+    const slow: LoginPrompt = {
       ...agreeing,
       ask: async (...args) => {
         await new Promise((resolve) => setTimeout(resolve, 2_500));
@@ -200,7 +200,7 @@ describe("a server that wants a login", () => {
 });
 
 async function opened(
-  options: { readonly desk?: LoginDesk; readonly config?: Partial<MCPServerConfig> } = {},
+  options: { readonly desk?: LoginPrompt; readonly config?: Partial<MCPServerConfig> } = {},
 ): Promise<McpConnection> {
   const { desk, config = {} } = options;
   const connector = createMcpConnector({ logger: silentLogger, logins, ...(desk === undefined ? {} : { desk }) });

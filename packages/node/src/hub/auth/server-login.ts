@@ -19,7 +19,7 @@ import {
 } from "./oauth-client.ts";
 
 /** Where a person can be sent to an authorization server and comes back from it. */
-export type LoginDesk = {
+export type LoginPrompt = {
   readonly redirectUrl: string;
   /** Shows the address to a person; resolves with what their browser came back with. */
   readonly ask: (address: URL, signal: AbortSignal) => Promise<URLSearchParams>;
@@ -30,7 +30,7 @@ export type ServerLoginDeps = {
   readonly url: string;
   readonly settings?: OAuthSettings;
   readonly store: LoginStore;
-  readonly desk?: LoginDesk;
+  readonly desk?: LoginPrompt;
   readonly fetch?: typeof fetch;
 };
 

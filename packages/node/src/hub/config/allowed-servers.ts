@@ -8,7 +8,7 @@ export const MAX_ALLOWED_SERVERS = 1_000;
 const MAX_FILE_BYTES = 8 * 1024 * 1024;
 
 /**
- * Which servers of configurations that were found, not named, a person has approved. Kept in the user's own folder: one
+ * Which servers of configurations that were found, not named, a person has approved. StoredAllowance in the user's own folder: one
  * that lies beside the configuration could come with it.
  */
 export type AllowedServers = {
@@ -18,9 +18,10 @@ export type AllowedServers = {
 
 export function openAllowedServers(path: string): AllowedServers {
   let writing: Promise<void> = Promise.resolve();
-  const read = async (): Promise<Kept> => {
+  const read = async (): Promise<StoredAllowance> => {
     const text = await readPrivateFile(path, MAX_FILE_BYTES);
-    const parsed = text === undefined ? { success: true as const, data: { allowed: [] } } : Kept.safeParse(parse(text));
+    const parsed =
+      text === undefined ? { success: true as const, data: { allowed: [] } } : StoredAllowance.safeParse(parse(text));
     if (parsed.success) return parsed.data;
     throw hubError("server_config_invalid", `${path} cannot be read; remove it to approve servers anew.`);
   };
@@ -47,10 +48,10 @@ export function allowedServersPath(env: Readonly<Record<string, string | undefin
   return join(stateFolder(env), "allowed-servers.json");
 }
 
-const Kept = z.object({
+const StoredAllowance = z.object({
   allowed: z.array(z.object({ hash: z.string(), file: z.string(), serverId: z.string(), at: z.string() })),
 });
-type Kept = z.infer<typeof Kept>;
+type StoredAllowance = z.infer<typeof StoredAllowance>;
 
 /** The whole entry as it is written, references as references, but for what neither starts nor allows anything. */
 function hashOf(file: string, server: MCPServerConfig): string {

@@ -1,6 +1,6 @@
 import { type FoundServer, type Logger, npmPackageOf, RegistryEntry } from "@ergon/core";
-import type { DatabaseSchema } from "../../sqlite/open-database.ts";
-import { openSmallDatabase } from "../../sqlite/small-database.ts";
+import type { DatabaseSchema } from "../../sqlite/database/open-database.ts";
+import { openSmallDatabase } from "../../sqlite/database/small-database.ts";
 import type { RegistryClient } from "./registry-client.ts";
 
 /** A copy older than this is brought up to date before it is searched. */

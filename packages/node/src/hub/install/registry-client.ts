@@ -1,6 +1,6 @@
 import { hubError, RegistryEntry, toErgonError } from "@ergon/core";
 import { z } from "zod";
-import { sameOriginFetch } from "../same-origin-fetch.ts";
+import { sameOriginFetch } from "../transport/same-origin-fetch.ts";
 
 const REQUEST_LIMIT_MS = 15_000;
 export const MAX_ANSWER_BYTES = 4 * 1024 * 1024;

@@ -8,7 +8,7 @@ import {
   shortServerId,
 } from "@ergon/core";
 import { z } from "zod";
-import { type Asker, type Outcome, type Stages, type SubAgentDesk, whatStarts } from "./desk.ts";
+import { type Requester, type Outcome, type Stages, type SubAgentHost, whatStarts } from "./sub-agent-host.ts";
 import { Found, Probed } from "./found.ts";
 
 export const Addition = z
@@ -27,8 +27,8 @@ type Addition = z.infer<typeof Addition>;
  */
 export async function addServer(
   params: Addition,
-  { requestId, owner, prepared }: Asker,
-  desk: SubAgentDesk,
+  { requestId, owner, prepared }: Requester,
+  desk: SubAgentHost,
   stages: Stages,
 ): Promise<Outcome> {
   if (prepared !== undefined) {
@@ -59,7 +59,7 @@ export async function addServer(
 /** Everything up to the point where the server is on the disk, and nowhere else. */
 async function installServer(
   { serverName, version, id: wantedId, purpose = "" }: Addition,
-  desk: SubAgentDesk,
+  desk: SubAgentHost,
   { stage, work }: Stages,
 ): Promise<Installed & { readonly id: string; readonly judged: Judged }> {
   await stage(5, `Looking ${serverName} up.`);
@@ -99,13 +99,13 @@ function aboutServer(
 }
 
 /** Takes a server away wholly: its configuration and its folder. */
-export async function removeAll(id: string, desk: SubAgentDesk, undo: Stages["undo"]): Promise<void> {
+export async function removeAll(id: string, desk: SubAgentHost, undo: Stages["undo"]): Promise<void> {
   await unwrite(id, desk);
   await undo("uninstall", { id });
 }
 
 /** A person may have given the name to another server meanwhile. */
-async function unwrite(id: string, desk: SubAgentDesk): Promise<void> {
+async function unwrite(id: string, desk: SubAgentHost): Promise<void> {
   if ((await desk.list()).some((server) => server.id === id && desk.isOwn(server))) await desk.remove(id);
 }
 

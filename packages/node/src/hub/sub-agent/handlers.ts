@@ -5,7 +5,14 @@
 import { hubError, type Json, type MCPServerConfig, type SubAgentRequest, toErgonError, usageError } from "@ergon/core";
 import { z } from "zod";
 import { Addition, addServer, removeAll } from "./add-server.ts";
-import { type Asker, type Outcome, type Prepared, type Stages, type SubAgentDesk, whatStarts } from "./desk.ts";
+import {
+  type Requester,
+  type Outcome,
+  type Prepared,
+  type Stages,
+  type SubAgentHost,
+  whatStarts,
+} from "./sub-agent-host.ts";
 import { Found, Probed } from "./found.ts";
 
 const Name = z.string().min(1).max(200);
@@ -31,11 +38,11 @@ export function checkParams({ type, params }: Pick<SubAgentRequest, "type" | "pa
 
 export function handle(
   kept: { readonly request: SubAgentRequest; readonly owner: string; readonly prepared?: Prepared | undefined },
-  desk: SubAgentDesk,
+  desk: SubAgentHost,
   stages: Stages,
 ): Promise<Outcome> {
   const { id: requestId, type, params } = kept.request;
-  const asker: Asker = { requestId, owner: kept.owner, prepared: kept.prepared };
+  const asker: Requester = { requestId, owner: kept.owner, prepared: kept.prepared };
   switch (type) {
     case "add_server":
       return addServer(PARAMS.add_server.parse(params), asker, desk, stages);
@@ -52,7 +59,7 @@ export function handle(
 
 async function removeServer(
   { serverId }: z.infer<typeof PARAMS.remove_server>,
-  desk: SubAgentDesk,
+  desk: SubAgentHost,
   { stage, undo }: Stages,
 ): Promise<Outcome> {
   await stage(20, `Removing ${serverId}.`);
@@ -63,7 +70,7 @@ async function removeServer(
 
 async function testServer(
   { serverId }: z.infer<typeof PARAMS.test_server>,
-  desk: SubAgentDesk,
+  desk: SubAgentHost,
   { stage, work }: Stages,
 ): Promise<Outcome> {
   await stage(10, `Starting ${serverId}.`);
@@ -94,8 +101,8 @@ async function searchServers(
 
 async function modifyServer(
   { serverId, enabled, timeoutMs }: z.infer<typeof PARAMS.modify_server>,
-  { requestId, owner }: Asker,
-  desk: SubAgentDesk,
+  { requestId, owner }: Requester,
+  desk: SubAgentHost,
   { stage, keep }: Stages,
 ): Promise<Outcome> {
   await stage(20, `Changing ${serverId}.`);
@@ -110,7 +117,7 @@ async function modifyServer(
   return { result: { serverId, about, approvalId }, message, awaits: true };
 }
 
-async function ownServer(serverId: string, desk: SubAgentDesk): Promise<MCPServerConfig> {
+async function ownServer(serverId: string, desk: SubAgentHost): Promise<MCPServerConfig> {
   const config = (await desk.list()).find((server) => server.id === serverId);
   if (config === undefined)
     throw hubError("server_not_found", `The configuration has no server "${serverId}".`, { details: { serverId } });

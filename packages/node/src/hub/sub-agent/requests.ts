@@ -1,7 +1,7 @@
 import { type Json, SubAgentRequest, SubAgentStatus } from "@ergon/core";
 import { z } from "zod";
-import { openSmallStore, type StorePlace } from "../../sqlite/small-store.ts";
-import { Prepared } from "./desk.ts";
+import { openSmallStore, type StorePlace } from "../../sqlite/stores/small-store.ts";
+import { Prepared } from "./sub-agent-host.ts";
 
 /** Ended requests are kept for those who ask later; the oldest go first. */
 export const MAX_ENDED_REQUESTS = 1_000;

@@ -2,7 +2,7 @@ import { mkdirSync } from "node:fs";
 import { constants, setPriority } from "node:os";
 import { join } from "node:path";
 import type { Logger } from "@ergon/core";
-import { createMcpConnector } from "../connector.ts";
+import { createMcpConnector } from "../connection/connector.ts";
 import { openRegistryCache } from "../install/registry-cache.ts";
 import { createRegistryClient } from "../install/registry-client.ts";
 import { createWork } from "./work.ts";

@@ -16,7 +16,7 @@ import {
   usageError,
 } from "@ergon/core";
 import { removeAll } from "./add-server.ts";
-import type { EnableAnswer, Outcome, Prepared, SubAgentDesk } from "./desk.ts";
+import type { EnableAnswer, Outcome, Prepared, SubAgentHost } from "./sub-agent-host.ts";
 import { checkParams, handle, inWords } from "./handlers.ts";
 import { createMessages } from "./messages.ts";
 import { createMeter, type Meter } from "./meter.ts";
@@ -40,7 +40,7 @@ export type OwnedSubAgent = SubAgent & {
 export type SubAgentDeps = {
   readonly requests: SubAgentRequests;
   readonly worker: SubAgentWorker;
-  readonly desk: SubAgentDesk;
+  readonly desk: SubAgentHost;
   readonly clock: Clock;
   readonly logger: Logger;
   /** Whose the requests of the loop itself are. */

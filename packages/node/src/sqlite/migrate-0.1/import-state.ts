@@ -1,6 +1,6 @@
 import type { DatabaseSync } from "node:sqlite";
 import { storeError } from "@ergon/core";
-import { createWriteStatements, writeRows } from "../write-rows.ts";
+import { createWriteStatements, writeRows } from "../state/write-rows.ts";
 import { readOldLog } from "./old-log.ts";
 import {
   type OldCommit,

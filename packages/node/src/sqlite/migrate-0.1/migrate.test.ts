@@ -18,13 +18,13 @@ import { setTimeout } from "node:timers/promises";
 import { createMemoryLogger, createSystemClock, silentLogger } from "@ergon/core";
 import { afterAll, describe, expect, it } from "vitest";
 import { openSubAgentRequests } from "../../hub/sub-agent/requests.ts";
-import { openSqliteApprovalStore } from "../approval-store.ts";
-import { openConversationMemory } from "../conversation-memory.ts";
-import { openSqliteConversationStore } from "../conversation-store.ts";
-import { openInvocationLog } from "../invocation-log.ts";
-import { openSqliteLoopStore } from "../loop-store.ts";
-import { openOwnedDatabase, type OwnedDatabase } from "../owned-database.ts";
-import { openSqliteStateStore } from "../state-store.ts";
+import { openSqliteApprovalStore } from "../stores/approval-store.ts";
+import { openConversationMemory } from "../stores/conversation-memory.ts";
+import { openSqliteConversationStore } from "../stores/conversation-store.ts";
+import { openInvocationLog } from "../stores/invocation-log.ts";
+import { openSqliteLoopStore } from "../stores/loop-store.ts";
+import { openOwnedDatabase, type OwnedDatabase } from "../database/owned-database.ts";
+import { openSqliteStateStore } from "../state/state-store.ts";
 import { readAll } from "./read-all.fixture.ts";
 
 /*

@@ -40,9 +40,9 @@ export function readOldLog(path: string, storeId: Uint8Array, folded: number): O
   return { records, loose };
 }
 
-type Found = { readonly first: number; readonly texts: readonly string[]; readonly rest: Buffer };
+type FoundRecords = { readonly first: number; readonly texts: readonly string[]; readonly rest: Buffer };
 
-function recordsIn(bytes: Buffer, path: string, storeId: Uint8Array): Found {
+function recordsIn(bytes: Buffer, path: string, storeId: Uint8Array): FoundRecords {
   const header = bytes.subarray(0, HEADER_BYTES);
   if (header.every((byte) => byte === 0)) return { first: 0, texts: [], rest: bytes };
   let checksum = crc32(header.subarray(0, HEADER_CRC_AT));

@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../../schema/json.ts";
+import type { JsonObject } from "../../../schema/values/json.ts";
 import { isList } from "../../pointer/json-shape.ts";
 import { fail, MAX_CHECK_ISSUES, quietly, type Check, type Quiet, type ValueIssue } from "./check.ts";
 import { both, type Verdict } from "./verdict.ts";

@@ -1,5 +1,5 @@
-import { canonicalJson } from "../../../schema/hash.ts";
-import type { Json, JsonObject } from "../../../schema/json.ts";
+import { canonicalJson } from "../../../schema/values/hash.ts";
+import type { Json, JsonObject } from "../../../schema/values/json.ts";
 import { isList } from "../../pointer/json-shape.ts";
 import { checkChild, fail, hasGap, quietly, type Check } from "./check.ts";
 import { both, type Verdict } from "./verdict.ts";

@@ -1,5 +1,5 @@
-import { copyJson, type JsonObject } from "../../../schema/json.ts";
-import { suggest } from "../../../schema/suggest.ts";
+import { copyJson, type JsonObject } from "../../../schema/values/json.ts";
+import { suggest } from "../../../schema/values/suggest.ts";
 import { isSchemaObject } from "../../../tools/json-schema/walk-schema.ts";
 import { isList } from "../../pointer/json-shape.ts";
 import { canGrow, checkChild, fail, note, quietly, type Check } from "./check.ts";

@@ -1,5 +1,5 @@
 import { fullFormats } from "ajv-formats/dist/formats.js";
-import type { JsonObject } from "../../../schema/json.ts";
+import type { JsonObject } from "../../../schema/values/json.ts";
 import { fail, type Check } from "./check.ts";
 import { both, type Verdict } from "./verdict.ts";
 

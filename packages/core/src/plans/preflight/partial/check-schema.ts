@@ -1,6 +1,6 @@
-import { canonicalJson } from "../../../schema/hash.ts";
-import type { Json, JsonObject } from "../../../schema/json.ts";
-import { didYouMean } from "../../../schema/suggest.ts";
+import { canonicalJson } from "../../../schema/values/hash.ts";
+import type { Json, JsonObject } from "../../../schema/values/json.ts";
+import { didYouMean } from "../../../schema/values/suggest.ts";
 import { CONVERTS_KEYWORD } from "../../../tools/adapt/zod-schema.ts";
 import { followPointer, isSchemaObject } from "../../../tools/json-schema/walk-schema.ts";
 import { isList, isObject } from "../../pointer/json-shape.ts";

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { Json, JsonSchema } from "../../../schema/json.ts";
+import type { Json, JsonSchema } from "../../../schema/values/json.ts";
 import { compileJsonSchema } from "../../../tools/json-schema/compile.ts";
 import type { Validated } from "../../../tools/tool.ts";
 import type { GapAt } from "./check.ts";

@@ -8,7 +8,7 @@
  *     understood here (`unevaluated…`, references by name), it is `unknown`.
  * V3. Never throws, whatever the schema, and takes a bounded number of steps.
  */
-import { copyJson, type Json } from "../../../schema/json.ts";
+import { copyJson, type Json } from "../../../schema/values/json.ts";
 import { dialectOf } from "../../../tools/json-schema/dialect.ts";
 import { safePattern, type SafePattern } from "../../../tools/json-schema/pattern.ts";
 import { isSchemaObject } from "../../../tools/json-schema/walk-schema.ts";

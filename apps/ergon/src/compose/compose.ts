@@ -1,0 +1,336 @@
+// The only wiring: which implementation stands behind each port. Parts are made when they are first asked for, and what
+// is heavy to load is loaded then.
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import {
+  createCostModel,
+  createIds,
+  createMemoryStateStore,
+  createSystemClock,
+  createToolGate,
+  type Sandbox,
+  setSpecDefaults,
+  ToolRegistry,
+} from "@ergon/core";
+import {
+  createPinoLogger,
+  createSupabase,
+  FIRST_PRINCIPAL,
+  type FolderPlace,
+  homeOf,
+  inspectSupabase,
+  ownPaths,
+  judgeFolder,
+  prepareFolder,
+  processEnvironment,
+  readFolderId,
+  readKeptToken,
+  readSettings,
+  type SettingValues,
+  type SharedModules,
+  stateFolder,
+} from "@ergon/node";
+import type { App } from "../workspace/app.ts";
+import { createAsking } from "../services/approval-rules.ts";
+import type { CapabilityPlace } from "../services/capability-report.ts";
+import { chooseModels } from "../services/choose-models.ts";
+import { dataRootsFor } from "../workspace/data-roots.ts";
+import { isNamed } from "../workspace/is-named.ts";
+import { once } from "../services/lazy.ts";
+import { logLine } from "../cli/output/log-line.ts";
+import type { GlobalFlags } from "../cli/command-group.ts";
+import type { OpenOptions, Workspace, WorkspaceParts } from "../workspace/workspace.ts";
+
+export type ComposeOptions = {
+  readonly flags: GlobalFlags;
+  /** The folder of the entry point that runs: sources, or what was built from them. */
+  readonly home: string;
+  readonly version: string;
+} & Pick<WorkspaceParts, "stopping" | "note" | "fatal">;
+
+export function compose({ flags, home, version, stopping, note, fatal }: ComposeOptions): App {
+  const { data, capabilities: folders, mcpConfig } = flags;
+  const environment = processEnvironment();
+  const userState = stateFolder(environment.env);
+  const settings = readSettings({
+    flags: { data, capabilities: folders, mcpConfig },
+    ...environment,
+    mayUse: (path) => isUsable({ path, isNamed: true, stateFolder: userState }),
+  });
+  const { values } = settings;
+  const place = {
+    path: values.data,
+    isNamed: isNamed(settings, "data"),
+    stateFolder: userState,
+    sharedToken: values.token,
+  };
+  const clock = createSystemClock();
+  const ids = createIds({ clock });
+  const logger = createPinoLogger({ level: values.log, write: writeLog });
+  let usualUnits: ((toolId: string) => number | undefined) | undefined;
+  const costs = createCostModel({
+    usualUnits: (toolId) => usualUnits?.(toolId),
+    unitsPerSecond: values.energyCost,
+  });
+  const registry = new ToolRegistry({ costs });
+  const entry = join(home, isBuilt(home) ? "cli.js" : "cli.ts");
+  const sandbox = lazySandbox(async () => {
+    const { openSandbox } = await import("./open-sandbox.ts");
+    return openSandbox({ values, entry, clock, logger });
+  });
+  const own = ownPaths(values, process.env);
+  const dataRoots = dataRootsFor(values.dataRoots, process.cwd(), join(locate(home).packs, "samples"));
+  const asking = createAsking(settings, clock);
+  const gate = createToolGate({
+    registry,
+    clock,
+    logger,
+    costs,
+    sandbox,
+    dataRoots,
+    deniedPaths: own,
+    policy: asking.policy,
+  });
+  const models = chooseModels(values, clock);
+  // For tools that call document 1's functions as the document does.
+  setSpecDefaults(models);
+
+  const { packs, shared, schema } = locate(home);
+  const supabase = () =>
+    createSupabase({
+      dataFolder: values.data,
+      schema,
+      logger,
+      embedder: async () => models.embedder,
+      ...hostedSupabase(values),
+    });
+
+  // Ours first: neither a tool nor a plan of a user can take the name of one of ours.
+  const named = values.capabilities.map((folder) => ({ folder, source: "named" as const }));
+  const places: readonly CapabilityPlace[] = [{ folder: packs, source: "builtin" }, ...named];
+  const capabilities = once(async () => {
+    const { loadCapabilities } = await import("./load-capabilities.ts");
+    return loadCapabilities({ registry, places, shared, model: models.model });
+  });
+  const plans = once(async () => (await import("../services/plan-catalog.ts")).gatherPlans(places));
+  const servers = { path: values.mcpConfig, isNamed: isNamed(settings, "mcpConfig") };
+  let workspace: Workspace | undefined;
+  let entering: Promise<unknown> | undefined;
+  const closing = new AbortController();
+
+  const app: App = {
+    settings,
+    hasServers: () => existsSync(servers.path),
+    dataRoots,
+    model: models.choice,
+    logger,
+    capabilities,
+    plans,
+    checkCall: async ({ role, ...call }) => {
+      await capabilities();
+      const [{ inspectData }, { thrownFrom }] = await Promise.all([
+        import("../workspace/inspect-data.ts"),
+        import("../services/direct-call.ts"),
+      ]);
+      const audience = role === undefined ? {} : { role };
+      const caller = { kind: "cli", owner: FIRST_PRINCIPAL, approved: true, ...audience } as const;
+      const checked = await gate.check({ ...call, caller, context: {} });
+      if (checked.kind !== "denied") return;
+      const ownerMayKnow =
+        checked.error.code === "tool_not_found" &&
+        (existsSync(servers.path) || (await inspectData(place)).state === "owned");
+      if (!ownerMayKnow) throw thrownFrom(checked.error);
+    },
+    knowTools: async (plan) => {
+      const { knowTools } = await import("../hub/hub-tools.ts");
+      await capabilities();
+      return knowTools(app, registry, typeof plan === "string" ? (await plans()).get(plan) : plan);
+    },
+    dryRun: async (request) => {
+      await app.knowTools(request.plan);
+      const { createDryRun } = await import("@ergon/core");
+      return createDryRun({ gate, registry, plans: await plans(), clock, ids })(request);
+    },
+    enter: (openOptions) => {
+      const entered = enter(openOptions);
+      entering = entered.catch(() => undefined);
+      return entered;
+    },
+    leave,
+    inspectData: async () => {
+      const { inspectData } = await import("../workspace/inspect-data.ts");
+      return inspectData(place);
+    },
+    checkFolder: () => void judgeFolder(place),
+    prepareFolder: () => prepareFolder(place),
+    firstToken: async () => {
+      const id = readFolderId(values.data);
+      return values.token ?? (id === undefined ? undefined : readKeptToken(homeOf(userState, id)));
+    },
+    inspectDatabase: () => inspectSupabase(values.data, hostedSupabase(values).hosted?.url),
+    sandboxProfiles: async () => {
+      const { createRemoteSandbox } = await import("@ergon/node");
+      const { sandboxUrl: url, sandboxToken: token } = values;
+      const elsewhere = url !== undefined && token !== undefined;
+      return (elsewhere ? createRemoteSandbox({ url, token }) : await localSandbox()).profiles();
+    },
+    searchServers: async (words, limit, signal) => {
+      const { createRegistryClient, openRegistryCache } = await import("@ergon/node");
+      await prepareFolder(place);
+      const client = createRegistryClient(values.mcpRegistry);
+      const cache = openRegistryCache({
+        path: join(values.data, "registry.db"),
+        client,
+        now: () => clock.now(),
+        logger,
+      });
+      try {
+        return await cache.search(words, { limit, signal });
+      } finally {
+        await cache.close();
+      }
+    },
+    serveSubAgent: async () => {
+      const { runSubAgentWorker } = await import("@ergon/node");
+      const channel = { on: process.on.bind(process), send: process.send?.bind(process) };
+      const closed = new Promise<void>((resolve) => process.once("disconnect", resolve));
+      runSubAgentWorker({ dataFolder: values.data, registryUrl: values.mcpRegistry, logger, channel, own });
+      await closed;
+    },
+    serveSandbox: async (door) => {
+      const { serveSandbox } = await import("@ergon/node");
+      return serveSandbox({ ...door, logger, sandbox: await localSandbox() });
+    },
+    close: async () => {
+      closing.abort(new DOMException("The program ends.", "AbortError"));
+      await leave();
+      await sandbox.close();
+    },
+  };
+  return app;
+
+  async function enter(openOptions: OpenOptions): Promise<Workspace> {
+    if (workspace !== undefined) return workspace;
+    const [{ openWorkspace }, { openData }] = await Promise.all([
+      import("./open-workspace.ts"),
+      import("../workspace/open-data.ts"),
+    ]);
+    await capabilities();
+    const memoryState = () => createMemoryStateStore({ logger });
+    const open = () => openData({ values, place, logger, memoryState, supabase });
+    const books = await plans();
+    const hub = {
+      config: servers,
+      environment: environment.env,
+      costs,
+      ...(isNamed(settings, "mcpAutoDiscovery") ? { autoDiscovery: values.mcpAutoDiscovery } : {}),
+      onLearned: (learned: typeof usualUnits) => void (usualUnits = learned),
+    };
+    workspace = await openWorkspace(
+      {
+        values,
+        version,
+        entry,
+        registry,
+        gate,
+        models,
+        plans: books,
+        clock,
+        ids,
+        logger,
+        stopping,
+        note,
+        fatal,
+        open,
+        hub,
+        asking,
+        closing: closing.signal,
+      },
+      openOptions,
+    );
+    return workspace;
+  }
+
+  async function localSandbox(): Promise<Sandbox> {
+    const { createLocalSandbox, firstWritable } = await import("@ergon/node");
+    // What it keeps is loaded as it is: it may not come with a data folder.
+    const cacheFolder = firstWritable([join(userState, "sandbox"), join(values.data, "sandbox")]);
+    return createLocalSandbox({ bundle: bundleIn(home), cacheFolder, clock });
+  }
+
+  /** A folder that is being entered is left, too: else the process would end with the folder in use. */
+  async function leave(): Promise<void> {
+    await entering;
+    const left = workspace;
+    workspace = undefined;
+    await left?.close();
+  }
+}
+
+/** Why it is not, every command but `doctor` says and stops; `doctor` goes on without what is in it. */
+function isUsable(place: FolderPlace): boolean {
+  try {
+    judgeFolder(place);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** People at a screen read words; everything else reads JSON. */
+function writeLog(line: string): void {
+  process.stderr.write(process.stderr.isTTY ? logLine(line) : line);
+}
+
+function isBuilt(home: string): boolean {
+  return existsSync(join(home, "core.js"));
+}
+
+/** What runs inside the sandbox's processes. */
+function bundleIn(home: string): string {
+  if (isBuilt(home)) return join(home, "sandbox");
+  return fileURLToPath(new URL("sandbox/child", import.meta.resolve("@ergon/node")));
+}
+
+/** Few commands need a sandbox: nothing of it is loaded before one is used. */
+function lazySandbox(open: () => Promise<Sandbox>): Sandbox {
+  let opened: Promise<Sandbox> | undefined;
+  const get = (): Promise<Sandbox> => {
+    opened ??= open();
+    return opened;
+  };
+  return {
+    execute: async (request, options) => (await get()).execute(request, options),
+    profiles: async () => (await get()).profiles(),
+    close: async () => (await opened)?.close(),
+  };
+}
+
+function hostedSupabase({ supabaseUrl: url, supabaseServiceRoleKey: key }: SettingValues): {
+  readonly hosted?: { readonly url: string; readonly key: string };
+} {
+  return url === undefined || key === undefined ? {} : { hosted: { url, key } };
+}
+
+/** Built files lie beside the entry; sources lie in the workspace around it. */
+function locate(home: string): { readonly packs: string; readonly schema: string; readonly shared: SharedModules } {
+  if (!isBuilt(home)) {
+    const names = ["zod", "zod/v4", "@ergon/core", "@ergon/core/testing"];
+    const shared = Object.fromEntries(names.map((name) => [name, import.meta.resolve(name)]));
+    const root = join(home, "../../..");
+    return { packs: join(root, "capabilities"), schema: join(root, "supabase"), shared };
+  }
+  const built = {
+    zod: "zod.js",
+    "zod/v4": "zod.js",
+    "@ergon/core": "core.js",
+    "@ergon/core/testing": "core-testing.js",
+  };
+  const shared = Object.entries(built).map(([name, file]) => [name, pathToFileURL(join(home, file)).href]);
+  return {
+    packs: join(home, "capabilities"),
+    schema: join(home, "supabase"),
+    shared: Object.fromEntries(shared) as SharedModules,
+  };
+}

@@ -1,0 +1,205 @@
+import {
+  type AgenticPlan,
+  type Ids,
+  Json,
+  type JsonObject,
+  planNotFound,
+  SessionStatus,
+  usageError,
+} from "@ergon/core";
+import type { Tool } from "@modelcontextprotocol/server";
+import { z } from "zod";
+import type { PlanCatalog } from "../../services/plan-catalog.ts";
+import { answer, outputSchema } from "../drive/answers.ts";
+import { driveSession, reportSession } from "../drive/drive-session.ts";
+import type { WithOwner } from "../drive/with-owner.ts";
+import { SESSION_OUTPUT, SessionAnswer, sessionAnswer, WHOLE_SESSION_OUTPUT } from "../drive/session-answer.ts";
+import type { McpSurface, McpTool } from "../host/surface.ts";
+
+/** How long a call waits for its session unless told otherwise: shorter than the time-outs that clients come with. */
+export const DEFAULT_WAIT_SECONDS = 45;
+const MAX_WAIT_SECONDS = 600;
+const DEFAULT_LISTED = 20;
+const MAX_LISTED = 100;
+
+export type SessionDeps = { readonly reach: WithOwner; readonly plans: PlanCatalog; readonly ids: Ids };
+
+export function sessionSurface({ reach, plans, ids }: SessionDeps): McpSurface {
+  const tools: readonly McpTool[] = [
+    {
+      definition: define(RUN, RunArgs, SESSION_OUTPUT),
+      call: async (args, call) => {
+        const { planId, plan, input = {}, waitSeconds } = parse(RunArgs, args);
+        const given = plan ?? plans.get(planId ?? "");
+        if (given === undefined) throw planNotFound(planId ?? "", plans.ids());
+        return await driveSession(reach, call, {
+          tool: RUN.name,
+          args,
+          waitMs: waitSeconds * 1_000,
+          begin: () => startPlan({ reach, ids }, call.owner, given as AgenticPlan, input),
+          report: reportSession(reach, call),
+        });
+      },
+    },
+    {
+      definition: define(GET, GetArgs, WHOLE_SESSION_OUTPUT),
+      call: async (args, { owner, signal }) => {
+        const { sessionId, waitSeconds } = parse(GetArgs, args);
+        return await reach({ repeatable: true }, async ({ engine }) => {
+          if (waitSeconds > 0) await engine.settled({ owner, sessionId, timeoutMs: waitSeconds * 1_000, signal });
+          const view = await engine.readSession({ owner, sessionId, historyLimit: 1 });
+          return answer({ ...sessionAnswer(view), context: view.context });
+        });
+      },
+    },
+    {
+      definition: define(RESUME, ResumeArgs, SESSION_OUTPUT),
+      call: async (args, call) => {
+        const { sessionId, step, input, waitSeconds } = parse(ResumeArgs, args);
+        const { owner } = call;
+        const begin = async (): Promise<string> => {
+          const which = step === undefined ? {} : { step };
+          const given = input === undefined ? {} : { input };
+          await reach({ repeatable: false }, ({ engine }) =>
+            engine.resume({ owner, sessionId, ...which, ...given, mayApprove: false }),
+          );
+          return sessionId;
+        };
+        const report = reportSession(reach, call);
+        return await driveSession(reach, call, { tool: RESUME.name, args, waitMs: waitSeconds * 1_000, begin, report });
+      },
+    },
+    {
+      definition: define(CANCEL, RefArgs, SESSION_OUTPUT),
+      call: async (args, call) => {
+        const { owner } = call;
+        const { sessionId } = parse(RefArgs, args);
+        await reach({ repeatable: true }, ({ engine }) => engine.cancel({ owner, sessionId }));
+        return await reportSession(reach, call)(sessionId);
+      },
+    },
+    {
+      definition: define(LIST, ListArgs, LIST_OUTPUT),
+      call: async (args, { owner }) => {
+        const { status, limit, cursor } = parse(ListArgs, args);
+        const query = { owner, limit, ...(status === undefined ? {} : { status }) };
+        const page = await reach({ repeatable: true }, ({ engine }) =>
+          engine.listSessions({ ...query, ...(cursor === undefined ? {} : { cursor }) }),
+        );
+        const items = page.items.map((core) => sessionAnswer({ core, context: {} }));
+        return answer({ items, ...(page.nextCursor === undefined ? {} : { nextCursor: page.nextCursor }) });
+      },
+    },
+  ];
+  return { tools: () => tools };
+}
+
+/** Makes a session and starts the plan in it, in one commit. */
+export async function startPlan(
+  { reach, ids }: Pick<SessionDeps, "reach" | "ids">,
+  owner: string,
+  plan: AgenticPlan,
+  input: Json,
+): Promise<string> {
+  const sessionId = ids.next("ses");
+  await reach({ repeatable: false }, ({ engine }) =>
+    engine.executePlan({ owner, sessionId, plan, input, create: true }),
+  );
+  return sessionId;
+}
+
+const SessionIdArg = z.string().min(1).max(128).describe("the session's id, from run_plan or list_sessions");
+export const waitSeconds = (fallback: number) =>
+  z
+    .number()
+    .min(0)
+    .max(MAX_WAIT_SECONDS)
+    .default(fallback)
+    .describe("how long to wait for it to settle; it goes on by itself after that");
+
+const RunArgs = z
+  .strictObject({
+    planId: z.string().max(1_000).optional().describe("a plan's id; ergon://plans lists them"),
+    plan: z
+      .record(z.string(), z.unknown())
+      .optional()
+      .describe(
+        "an AgenticPlan of your own, instead of planId; its JSON Schema is the resource ergon://schemas/plan, list_tools has the tools, validate_plan checks it",
+      ),
+    input: Json.optional().describe("what the plan's parameters ask for"),
+    waitSeconds: waitSeconds(DEFAULT_WAIT_SECONDS),
+  })
+  .refine(
+    ({ planId, plan }) => (planId === undefined) !== (plan === undefined),
+    'give "planId" or "plan", one of them',
+  );
+const RefArgs = z.strictObject({ sessionId: SessionIdArg });
+const GetArgs = z.strictObject({ sessionId: SessionIdArg, waitSeconds: waitSeconds(0) });
+const ResumeArgs = z.strictObject({
+  sessionId: SessionIdArg,
+  step: z.string().min(1).max(10_000).optional().describe("which wait, when several are open: its path or step id"),
+  input: Json.optional().describe("the answer; after an error {action: retry | skip | abort}"),
+  waitSeconds: waitSeconds(DEFAULT_WAIT_SECONDS),
+});
+const ListArgs = z.strictObject({
+  status: z.array(SessionStatus).min(1).optional().describe("only these"),
+  limit: z.int().min(1).max(MAX_LISTED).default(DEFAULT_LISTED),
+  cursor: z.string().min(1).max(1_000).optional().describe("nextCursor of the page before"),
+});
+
+const LIST_OUTPUT = outputSchema(
+  z.toJSONSchema(z.object({ items: z.array(SessionAnswer), nextCursor: z.string().optional() }), {
+    unrepresentable: "any",
+  }),
+);
+
+type Described = Pick<Tool, "title" | "description" | "annotations"> & { readonly name: string };
+
+const RUN: Described = {
+  name: "run_plan",
+  title: "Run a plan",
+  description:
+    "Runs a plan durably in a new session and waits for it. It survives crashes and goes on when this call ends; get_session finds it again.",
+  annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true },
+};
+const GET: Described = {
+  name: "get_session",
+  title: "Look at a session",
+  description:
+    "Shows a session's status, what it waits for and what its steps have written. With waitSeconds, once it has settled.",
+  annotations: { readOnlyHint: true, openWorldHint: false },
+};
+const RESUME: Described = {
+  name: "resume_session",
+  title: "Answer a session",
+  description:
+    "Answers what a session waits for: a person's answer to its question, or what to do about an error. Waits for what follows.",
+  annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true },
+};
+const CANCEL: Described = {
+  name: "cancel_session",
+  title: "Cancel a session",
+  description: "Cancels a session for good. What its steps have done stays done.",
+  annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },
+};
+const LIST: Described = {
+  name: "list_sessions",
+  title: "List sessions",
+  description: "Lists your sessions, newest first.",
+  annotations: { readOnlyHint: true, openWorldHint: false },
+};
+
+export function define(described: Described, args: z.ZodType, output: Tool["outputSchema"]): Tool {
+  const { $schema: _dialect, ...inputSchema } = z.toJSONSchema(args, { io: "input", unrepresentable: "any" });
+  return { ...described, inputSchema: inputSchema as Tool["inputSchema"], outputSchema: output };
+}
+
+export function parse<T extends z.ZodType>(schema: T, args: JsonObject): z.output<T> {
+  const parsed = schema.safeParse(args);
+  if (parsed.success) return parsed.data;
+  const issues = parsed.error.issues.map(({ path, code, message }) => ({ path: `/${path.join("/")}`, code, message }));
+  const [first] = issues;
+  throw usageError("input_invalid", `The arguments do not fit: ${first?.message ?? ""} at ${first?.path ?? "/"}.`, {
+    details: { issues },
+  });
+}

@@ -1,0 +1,68 @@
+import { canonicalJson, sha256Hex } from "../schema/values/hash.ts";
+import type { ToolChange } from "../schema/approval.ts";
+import type { Json, JsonObject } from "../schema/values/json.ts";
+import { showHidden } from "./hidden-text.ts";
+
+/** All that a person relies on when approving a tool. What is not here may change without a new approval. */
+export type ToolIdentity = {
+  readonly name: string;
+  readonly title?: string;
+  readonly description: string;
+  readonly inputSchema: Json;
+  readonly outputSchema?: Json;
+  readonly annotations?: JsonObject;
+  readonly server: {
+    readonly command?: string;
+    readonly args?: readonly string[];
+    readonly cwd?: string;
+    /** As people may see it: a value that may be a key must not be guessed from the fingerprint. */
+    readonly env?: Readonly<Record<string, string>>;
+    readonly url?: string;
+    readonly version?: string;
+  };
+};
+
+export function fingerprintOf(identity: ToolIdentity): string {
+  return sha256Hex(canonicalJson(identity));
+}
+
+/** Longer texts are cut where they are shown, not where they are compared. */
+export const MAX_SHOWN_CHARS = 4_000;
+
+/** What differs, in the order in which a person should read it, with hidden characters written out. */
+export function changesBetween(before: ToolIdentity, after: ToolIdentity): readonly ToolChange[] {
+  const changes: ToolChange[] = [];
+  const earlier = fieldsOf(before);
+  const later = fieldsOf(after);
+  for (const field of Object.keys(later)) {
+    if (earlier[field] === later[field]) continue;
+    changes.push({ field, before: shown(earlier[field] ?? ""), after: shown(later[field] ?? "") });
+  }
+  return changes;
+}
+
+function fieldsOf({ server, ...tool }: ToolIdentity): Record<string, string> {
+  return {
+    "server command": [server.command ?? server.url ?? "", ...(server.args ?? [])].map(quotedWord).join(" "),
+    "server folder": server.cwd ?? "",
+    "server environment": server.env === undefined ? "" : canonicalJson(server.env),
+    "server version": server.version ?? "",
+    name: tool.name,
+    title: tool.title ?? "",
+    description: tool.description,
+    inputSchema: canonicalJson(tool.inputSchema),
+    outputSchema: tool.outputSchema === undefined ? "" : canonicalJson(tool.outputSchema),
+    annotations: tool.annotations === undefined ? "" : canonicalJson(tool.annotations),
+  };
+}
+
+/** `a b` as one word and as two are different commands. */
+function quotedWord(word: string): string {
+  return /^[\w@%+=:,./-]*$/.test(word) ? word : JSON.stringify(word);
+}
+
+function shown(text: string): string {
+  const visible = showHidden(text);
+  if (visible.length <= MAX_SHOWN_CHARS) return visible;
+  return `${visible.slice(0, MAX_SHOWN_CHARS)}… (${String(visible.length - MAX_SHOWN_CHARS)} more characters)`;
+}

@@ -1,0 +1,114 @@
+import { storeError } from "../../../errors/store.ts";
+import { MAX_PAGE_ROWS, type ContextRow, type ContextWrite, type StateStore } from "../../../ports/state-store.ts";
+import type { Json } from "../../../schema/values/json.ts";
+import type { PendingBlob } from "../../../tools/gate/gate.ts";
+import { offload } from "../../../tools/gate/offload.ts";
+import type { CompiledPlan } from "../../compiled-plan.ts";
+import { visitPath, type Cursor } from "../../frames.ts";
+import { stepOf } from "../../interpreter.ts";
+import { joinBranches, joinTurns, type ChildContext } from "../../join.ts";
+import { afterPrefix, partAt } from "../../ord.ts";
+import type { At } from "../../transition.ts";
+import { outputOf } from "../run/run-data.ts";
+import type { Joined } from "../run/run-state.ts";
+
+/** Below this many outputs they are fetched one by one, above it by one walk over the loop's part of the journal. */
+const FEW_OUTPUTS = 64;
+
+/** Reads what the branches or turns of a step wrote, and merges it into their parent's context. */
+export async function joinScopes(parts: {
+  readonly deps: { readonly store: StateStore };
+  readonly plan: CompiledPlan;
+  readonly sessionId: string;
+  readonly effect: At;
+  readonly cursor: Cursor;
+}): Promise<Joined> {
+  const { deps, plan, sessionId, effect, cursor } = parts;
+  const children = await readChildren(deps.store, sessionId, effect.ord);
+  const { scope } = effect.place;
+  const step = stepOf(plan, effect.stepId);
+  if (step.type !== "loop_over_items") {
+    const writes = joinBranches(scope, children);
+    return { writes, outputs: await outputsFor(deps.store, sessionId, effect.ord, refsOf(writes)), blobs: [] };
+  }
+  const state = visitPath(cursor, effect.ord).at(-1)?.frame.state;
+  const count = state?.kind === "spread" ? state.count : 0;
+  const rows = children.flatMap((child) => child.rows);
+  const outputs = await outputsFor(deps.store, sessionId, effect.ord, refsOf(rows));
+  const valueOf = (row: ContextRow): Json =>
+    row.value.kind === "inline" ? row.value.value : known(outputs, row.value.ord);
+  const joined = joinTurns(scope, children, { count, savedKeys: plan.savedKeys(step.id), valueOf });
+  const blobs: PendingBlob[] = [];
+  return { writes: joined.map((write) => bounded(write, blobs)), outputs, blobs };
+}
+
+/** The rows of direct children only: what lies deeper has been joined into them. */
+async function readChildren(store: StateStore, sessionId: string, ord: string): Promise<ChildContext[]> {
+  const children: { index: number; rows: ContextRow[] }[] = [];
+  let cursor: string | undefined;
+  do {
+    const page = await store.readScopes({
+      sessionId,
+      scopePrefix: ord,
+      limit: MAX_PAGE_ROWS,
+      ...(cursor === undefined ? {} : { cursor }),
+    });
+    for (const row of page.items) {
+      const child = partAt(row.scope, ord.length);
+      if (child.end !== row.scope.length) continue;
+      const last = children.at(-1);
+      if (last?.index === child.value) last.rows.push(row);
+      else children.push({ index: child.value, rows: [row] });
+    }
+    cursor = page.nextCursor;
+  } while (cursor !== undefined);
+  return children;
+}
+
+function refsOf(rows: readonly ContextWrite[]): Set<string> {
+  const ords = new Set<string>();
+  for (const { value } of rows) if (value.kind === "output") ords.add(value.ord);
+  return ords;
+}
+
+async function outputsFor(
+  store: StateStore,
+  sessionId: string,
+  prefix: string,
+  ords: ReadonlySet<string>,
+): Promise<Map<string, Json>> {
+  const outputs = new Map<string, Json>();
+  if (ords.size <= FEW_OUTPUTS) {
+    for (const ord of ords) outputs.set(ord, outputOf(await store.readJournalRow(sessionId, ord), sessionId, ord));
+    return outputs;
+  }
+  const to = afterPrefix(prefix);
+  for (let from = prefix; ;) {
+    const rows = await store.readJournal({
+      sessionId,
+      ranges: [{ from, to }],
+      settledOnly: true,
+      order: "oldest",
+      limit: MAX_PAGE_ROWS,
+    });
+    for (const row of rows) if (ords.has(row.ord)) outputs.set(row.ord, outputOf(row, sessionId, row.ord));
+    const last = rows.at(-1);
+    if (last === undefined || rows.length < MAX_PAGE_ROWS) return outputs;
+    from = `${last.ord}\u0000`;
+  }
+}
+
+function bounded(write: ContextWrite, blobs: PendingBlob[]): ContextWrite {
+  if (write.value.kind !== "inline") return write;
+  const kept = offload(write.value.value);
+  if (kept.blob === undefined) return write;
+  blobs.push(kept.blob);
+  return { ...write, value: { kind: "inline", value: kept.blob.ref } };
+}
+
+function known(outputs: ReadonlyMap<string, Json>, ord: string): Json {
+  const output = outputs.get(ord);
+  if (output === undefined)
+    throw storeError("store_corrupt", `The journal has no output at ${ord}, which a loop refers to.`);
+  return output;
+}

@@ -1,0 +1,45 @@
+import type { JournalRow, SessionRecord, StateStore } from "../../../ports/state-store.ts";
+import type { OpenCall } from "../../../schema/session.ts";
+import { openVisits, type Cursor, type StepState } from "../../frames.ts";
+
+/** More than these are not shown: a view of a session stays small. */
+export const MAX_OPEN_CALLS = 100;
+
+/** The calls that a session's open visits have begun and have no result of. */
+export async function readOpenCalls(
+  store: Pick<StateStore, "readJournal">,
+  { core: { sessionId, lastError }, frames }: SessionRecord,
+): Promise<readonly OpenCall[]> {
+  if (frames === null) {
+    // A tool that was called by itself has no plan to stand in.
+    if (lastError?.code !== "outcome_unknown") return [];
+    return openIn(await store.readJournal({ sessionId, order: "newest", limit: 1 }), () => "unknown");
+  }
+  const states = new Map<string, OpenCall["state"]>();
+  for (const { ord, frame } of openVisits(frames as unknown as Cursor)) {
+    const state = callState(frame.state);
+    if (state !== undefined) states.set(ord, state);
+    if (states.size === MAX_OPEN_CALLS) break;
+  }
+  if (states.size === 0) return [];
+  const ranges = [...states.keys()].sort().map((ord) => ({ from: ord, to: `${ord}\u0000` }));
+  const rows = await store.readJournal({ sessionId, ranges, order: "oldest", limit: states.size });
+  return openIn(rows, (ord) => states.get(ord));
+}
+
+function openIn(
+  rows: readonly JournalRow[],
+  stateAt: (ord: string) => OpenCall["state"] | undefined,
+): readonly OpenCall[] {
+  return rows.flatMap(({ ord, stepId, toolId, request, effects, key, startedAt, result }) => {
+    const state = stateAt(ord);
+    if (result !== undefined || state === undefined) return [];
+    const step = stepId === undefined ? {} : { planStepId: stepId };
+    return [{ startedAt, ...step, toolId, request, effects, idempotencyKey: key, state }];
+  });
+}
+
+function callState(state: StepState): OpenCall["state"] | undefined {
+  if (state.kind === "call" || (state.kind === "human" && state.asked !== undefined)) return "running";
+  return state.kind === "error" && state.error.code === "outcome_unknown" ? "unknown" : undefined;
+}
