@@ -2,9 +2,11 @@
 // Words after `npm test --` pick the files whose path contains one of them.
 import { startVitest, type TestCase, type Vitest } from "vitest/node";
 import { runDenoTests, type TestCounts } from "../test/runtimes/deno.ts";
+import { installSystemPackages } from "../test/system-packages.ts";
 
 const filters = process.argv.slice(2);
 const projects = ["unit", "e2e"];
+installSystemPackages();
 
 const results = [await runVitest(), runDenoTests(filters)];
 const skipped = results.flatMap((result) => result.skipped);
