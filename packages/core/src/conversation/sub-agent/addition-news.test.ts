@@ -30,6 +30,10 @@ it("A conversation hears that a person must approve, that the tools are there, a
     takesUp: true,
     text: expect.stringMatching(/used now: notes_t0, .*notes_t9 and 2 more\.$/) as string,
   });
+  const untried = { ...result, about: { tools: [] } };
+  expect(additionNews(message("tool_available", "completed", { result: untried }))?.text).toMatch(
+    /used now \(mcp_list_available_tools lists them\)\.$/,
+  );
   expect(additionNews(message("error", "failed"))).toEqual({ ...to, takesUp: true, text: "It said." });
 });
 

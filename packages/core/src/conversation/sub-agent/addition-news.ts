@@ -38,5 +38,7 @@ export function additionNews({ type, requestId, owner, data }: SubAgentMessage):
 function toolsOf({ serverId, about }: NonNullable<z.infer<typeof Told>["result"]>): string {
   const names = about.tools.slice(0, MAX_NAMED).map((name) => showHidden(`${serverId}_${name}`));
   const more = about.tools.length > MAX_NAMED ? ` and ${String(about.tools.length - MAX_NAMED)} more` : "";
-  return `The MCP server "${showHidden(serverId)}" was approved. Its tools can be used now: ${names.join(", ")}${more}.`;
+  // A server that could not be tried before it was approved has told its tools to the hub alone.
+  const which = names.length === 0 ? ` (mcp_list_available_tools lists them)` : `: ${names.join(", ")}${more}`;
+  return `The MCP server "${showHidden(serverId)}" was approved. Its tools can be used now${which}.`;
 }
