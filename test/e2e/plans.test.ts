@@ -490,12 +490,19 @@ describe("plans validate", () => {
     });
     const people = await run("plans", "validate", "wrong.plan.yaml");
     expect(people.code).toBe(1);
-    expect(people.out).toMatch(/^error \$\.steps\[0\]\.toolId unknown_tool .*Did you mean "demo::greet"\?$/m);
-    expect(people.out).toMatch(/^error \$\.steps\[0\]\.nextStepId \w+ .*"done"/m);
+    expect(people.out).toMatch(
+      /^wrong\.plan\.yaml:\d+:\d+ error \$\.steps\[0\]\.toolId unknown_tool .*Did you mean "demo::greet"\?$/m,
+    );
+    expect(people.out).toMatch(/^wrong\.plan\.yaml:\d+:\d+ error \$\.steps\[0\]\.nextStepId \w+ .*"done"/m);
     expect(people.out).toMatch(/wrong\.plan\.yaml cannot run\n$/);
     const { out, code } = await run("plans", "validate", "wrong.plan.yaml", "--json");
     expect(code).toBe(1);
-    expect(JSON.parse(out)).toMatchObject({ ok: false, problems: expect.any(Array) as unknown });
+    const lines = PLAN_YAML.split("\n");
+    const line = lines.findIndex((text) => text.includes("toolId: demo::greet")) + 1;
+    const column = (lines[line - 1] ?? "").indexOf("demo::greet") + 1;
+    const { problems } = JSON.parse(out) as { problems: { code: string }[] };
+    expect(problems.find(({ code }) => code === "unknown_tool")).toMatchObject({ line, column });
+    expect(JSON.parse(out)).toMatchObject({ ok: false });
     expect(existsSync(join(folder.path, "data"))).toBe(false);
   });
 

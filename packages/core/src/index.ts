@@ -374,6 +374,7 @@ export {
 } from "./plans/supervisor/supervisor.ts";
 export type { PlanEstimate } from "./plans/preflight/estimate.ts";
 export type { ToolLookup } from "./plans/preflight/tool-index.ts";
+export { planJsonSchema } from "./plans/plan-json-schema.ts";
 export { type PlanChecks, type PlanReport, validatePlan } from "./plans/validate-plan.ts";
 export { type IWorkflowManager, WorkflowManager } from "./plans/workflow-manager.ts";
 export { describeResult } from "./planner/turn/describe-result.ts";

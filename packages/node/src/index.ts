@@ -12,7 +12,9 @@ export type {
 } from "./config/resolved-setting.ts";
 export { type SettingGroup, type SettingName, SETTINGS, type SettingValues } from "./config/settings-table.ts";
 export { type CapabilityFolder, loadFolder, type LoadOptions } from "./loader/load-folder.ts";
-export { folderPlans, type LoadedPlan, type LoadedPlans, readPlanDocument } from "./loader/load-plans.ts";
+export { folderPlans, type LoadedPlan, type LoadedPlans } from "./loader/load-plans.ts";
+export { keysOf, type Location, readPlanDocument } from "./loader/plan-document.ts";
+export { serversJsonSchema } from "./hub/config/servers-json-schema.ts";
 export { CapabilityManifest, describeCapabilities, loadPack, MANIFEST_FILE, packPlans } from "./loader/manifest.ts";
 export { installModuleHooks, type ModuleHooks, type SharedModules } from "./loader/module-hooks.ts";
 export { type CapabilityFile, type CapabilityProblem, type FolderScan, scanFolder } from "./loader/scan-folder.ts";

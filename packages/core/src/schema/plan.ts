@@ -169,9 +169,11 @@ export const PlanStep: z.ZodType<PlanStep> = z.discriminatedUnion("type", [
   HumanInTheLoopStep,
   FinalResponseStep,
 ]);
-const PlanSteps: z.ZodType<PlanStep[]> = z.array(PlanStep).min(1);
+export const PlanSteps: z.ZodType<PlanStep[]> = z.array(PlanStep).min(1);
 
 export const AgenticPlan = z.strictObject({
+  /** For editors alone. */
+  $schema: z.string().max(2_000).optional(),
   planId: PlanId,
   description: z.string().max(10_000).default(""),
   parameters: JsonSchema.default({ type: "object" }),
@@ -186,6 +188,9 @@ export const PlanProblem = z.object({
   code: z.string(),
   message: z.string(),
   severity: z.enum(["error", "warning"]),
+  /** Where it is, from 1, if the plan came as text. */
+  line: z.int().optional(),
+  column: z.int().optional(),
 });
 export type PlanProblem = z.infer<typeof PlanProblem>;
 

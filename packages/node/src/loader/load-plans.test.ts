@@ -2,7 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { loadPlans, MAX_PLAN_BYTES, MAX_YAML_BYTES } from "./load-plans.ts";
+import { loadPlans } from "./load-plans.ts";
+import { MAX_PLAN_BYTES, MAX_YAML_BYTES } from "./plan-document.ts";
 
 const plan = { planId: "p", startStepId: "a", steps: [{ id: "a", type: "final_response", message: "hi" }] };
 const yaml = "planId: y\nstartStepId: a\nsteps:\n  - id: a\n    type: final_response\n    message: hi\n";
@@ -32,7 +33,12 @@ it("takes one name in different objects, and names as values", async () => {
 describe("a broken plan does not stop the rest, and is reported", () => {
   it.each([
     ["x.plan.json", '{\n  "planId": "x",,\n}', 2, /not JSON: unexpected ",".* at line 2, column 17/],
-    ["x.plan.json", '{"planId": "x", "steps": [{"id": "a"}]}', undefined, /\/startStepId: .*; \/steps\/0\/type: /],
+    [
+      "x.plan.json",
+      '{"planId": "x", "steps": [{"id": "a"}]}',
+      undefined,
+      /\/startStepId \(line 1, column 1\): .*; \/steps\/0\/type \(line 1, column 27\): /,
+    ],
     [
       "x.plan.json",
       '{\n  "planId": "x",\n  "steps": [],\n  "planId": "y"\n}',

@@ -4,8 +4,8 @@ import { group, type Run } from "../command-group.ts";
 export function addPlans(program: Command, run: Run): void {
   const list = async () => run(async (context) => (await import("./plans.ts")).listPlans(context));
   const plans = group(program, "plans", "list plans, show one, check a file", {
-    words: ["list", "show", "validate"],
-    usage: "[list | show <id> | validate <file>] [options]",
+    words: ["list", "show", "validate", "schema"],
+    usage: "[list | show <id> | validate <file> | schema] [options]",
     plain: list,
   });
   plans.command("list").description("list every plan").action(list);
@@ -21,4 +21,8 @@ export function addPlans(program: Command, run: Run): void {
     .action(async (file: string) =>
       run(async (context) => (await import("./plans-validate.ts")).checkPlan(context, file)),
     );
+  plans
+    .command("schema")
+    .description("print the JSON Schema of plan files, for editors")
+    .action(async () => run(async (context) => (await import("./plans-schema.ts")).printPlanSchema(context)));
 }

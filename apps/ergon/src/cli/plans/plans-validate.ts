@@ -1,5 +1,5 @@
-import { planError, type PlanReport, validatePlan } from "@ergon/core";
-import { readPlanDocument } from "@ergon/node";
+import { planError, type PlanProblem, type PlanReport, validatePlan } from "@ergon/core";
+import { keysOf, type Location, readPlanDocument } from "@ergon/node";
 import type { CommandContext } from "../command-context.ts";
 import { EXIT, type ExitCode } from "../exit-codes.ts";
 import { explainMissing } from "../../hub/explain-missing.ts";
@@ -13,7 +13,10 @@ export async function checkPlan({ terminal, compose }: CommandContext, file: str
     throw planError("plan_invalid", `${file}: ${document.problem.reason}`, { details: { file } });
   const absences = await app.knowTools(document.value);
   const { ok, problems: found, estimate } = validatePlan(document.value, { registry });
-  const problems = explainMissing(found, absences);
+  const problems = explainMissing(found, absences).map((problem) => ({
+    ...problem,
+    ...document.locate(keysOf(problem.path)),
+  }));
   if (terminal.json) terminal.printJson({ ok, problems, estimate });
   else printReport(terminal, file, { ok, problems, estimate });
   return ok ? EXIT.ok : EXIT.failed;
@@ -22,12 +25,13 @@ export async function checkPlan({ terminal, compose }: CommandContext, file: str
 function printReport(
   terminal: CommandContext["terminal"],
   file: string,
-  report: Pick<PlanReport, "ok" | "problems" | "estimate">,
+  report: Pick<PlanReport, "ok" | "estimate"> & { readonly problems: readonly (PlanProblem & Location)[] },
 ): void {
   const { colors } = terminal;
-  for (const { path, code, message, severity } of report.problems) {
+  for (const { path, code, message, severity, line, column } of report.problems) {
     const mark = severity === "error" ? colors.red("error") : colors.yellow("warning");
-    terminal.print(`${mark} ${colors.bold(path)} ${colors.dim(code)} ${oneLine(message)}`);
+    const place = `${file}:${String(line)}:${String(column)}`;
+    terminal.print(`${place} ${mark} ${colors.bold(path)} ${colors.dim(code)} ${oneLine(message)}`);
   }
   const { energyUnits, toolCalls } = report.estimate;
   terminal.print(

@@ -1,5 +1,5 @@
 // What an MCP client needs to write a plan of its own: the format, the tools that its steps may call, and a check.
-import { AgenticPlan, Json, PlanVerdict, type ToolSummary } from "@ergon/core";
+import { Json, PlanVerdict, planJsonSchema, type ToolSummary } from "@ergon/core";
 import type { Tool } from "@modelcontextprotocol/server";
 import { z } from "zod";
 import { answer, outputSchema } from "../drive/answers.ts";
@@ -48,10 +48,7 @@ export function planWritingSurface(reach: WithOwner): McpSurface {
       list: async () => [RESOURCE],
       read: async (uri) => {
         if (uri !== PLAN_SCHEMA_URI) return undefined;
-        const schema = z.toJSONSchema(AgenticPlan, { io: "input", unrepresentable: "any" });
-        return {
-          contents: [{ uri, mimeType: RESOURCE.mimeType, text: JSON.stringify({ title: "AgenticPlan", ...schema }) }],
-        };
+        return { contents: [{ uri, mimeType: RESOURCE.mimeType, text: JSON.stringify(planJsonSchema()) }] };
       },
       complete: async () => undefined,
     },
