@@ -2,13 +2,14 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { planJsonSchema } from "@ergon/core";
-import { serversJsonSchema } from "@ergon/node";
+import { serversJsonSchema, settingsJsonSchema } from "@ergon/node";
 
 const folder = join(import.meta.dirname, "../apps/ergon");
 
 export const SCHEMA_FILES = [
   { file: join(folder, "plan.schema.json"), schema: planJsonSchema },
   { file: join(folder, "mcp-servers.schema.json"), schema: serversJsonSchema },
+  { file: join(folder, "ergon.config.schema.json"), schema: settingsJsonSchema },
 ] as const;
 
 export function schemaText(schema: () => unknown): string {

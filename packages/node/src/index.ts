@@ -107,3 +107,6 @@ export { createRemoteServers, type ServerAdmin, ServersList } from "./remote/rem
 export { type InvocationLog, openInvocationLog } from "./sqlite/stores/invocation-log.ts";
 export { type ApprovalClient, createRemoteApprovals } from "./remote/remote-approvals.ts";
 export { openSqliteApprovalStore } from "./sqlite/stores/approval-store.ts";
+export { PROJECT_FILE, readProjectFile } from "./config/config-file.ts";
+export { isTrustedProject, trustProject } from "./ownership/trusted-projects.ts";
+export { settingsJsonSchema } from "./config/settings-json-schema.ts";

@@ -21,6 +21,7 @@ import {
   homeOf,
   inspectSupabase,
   ownPaths,
+  isTrustedProject,
   judgeFolder,
   prepareFolder,
   processEnvironment,
@@ -57,6 +58,7 @@ export function compose({ flags, home, version, stopping, note, fatal }: Compose
     flags: { data, capabilities: folders, mcpConfig },
     ...environment,
     mayUse: (path) => isUsable({ path, isNamed: true, stateFolder: userState }),
+    trustsProject: (folder) => isTrustedProject(userState, folder),
   });
   const { values } = settings;
   const place = {

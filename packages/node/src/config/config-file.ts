@@ -4,6 +4,7 @@ import { parseJsonDocument } from "./json-document.ts";
 
 export const MAX_CONFIG_BYTES = 1024 * 1024;
 const CONFIG_FILE = "config.json";
+export const PROJECT_FILE = "ergon.config.json";
 
 export type ConfigFile =
   | { readonly state: "absent" }
@@ -12,7 +13,18 @@ export type ConfigFile =
 
 /** Reads `DATA/config.json`. Whether the folder is trusted enough to be asked is the caller's decision. */
 export function readConfigFile(dataFolder: string): ConfigFile {
-  const file = join(dataFolder, CONFIG_FILE);
+  return readFileOf(join(dataFolder, CONFIG_FILE));
+}
+
+/** Reads `ergon.config.json` of a project. Whether this user trusts the project is the caller's decision. */
+export function readProjectFile(projectFolder: string): ConfigFile {
+  const read = readFileOf(join(projectFolder, PROJECT_FILE));
+  if (read.state !== "read") return read;
+  const { $schema: _, ...values } = read.values;
+  return { ...read, values };
+}
+
+function readFileOf(file: string): ConfigFile {
   const broken = (reason: string): ConfigFile => ({ state: "broken", file, reason });
   let source: Buffer | undefined;
   try {

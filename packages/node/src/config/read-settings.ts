@@ -1,22 +1,26 @@
 import { dirname, resolve } from "node:path";
 import { didYouMean, redactSecrets } from "@ergon/core";
-import { type ConfigFile, readConfigFile } from "./config-file.ts";
+import { type ConfigFile, readConfigFile, readProjectFile } from "./config-file.ts";
 import { crossChecks } from "./cross-checks.ts";
 import type { ResolvedSetting, SettingInput, SettingProblem, Settings, SettingSource } from "./resolved-setting.ts";
 import { type Setting, type SettingName, SETTINGS, type SettingValues } from "./settings-table.ts";
 
 /** Flag beats environment beats file beats default; a bad value is a problem of its setting, never a throw. */
 export function readSettings(input: SettingInput): Settings {
-  const data = resolveSetting("data", input, { state: "absent" });
+  const project = projectFile(input);
+  const data = resolveSetting("data", input, [project.used]);
   const trusted = data.entry.source !== "default";
   const found = readConfigFile(String(data.value));
   const isUsed = trusted && (found.state === "absent" || (input.mayUse?.(String(data.value)) ?? true));
   const file: ConfigFile = isUsed ? found : { state: "absent" };
-  const resolved = SETTING_NAMES.map((name) => (name === "data" ? data : resolveSetting(name, input, file)));
+  const files = [file, project.used];
+  const resolved = SETTING_NAMES.map((name) => (name === "data" ? data : resolveSetting(name, input, files)));
   const values = Object.fromEntries(resolved.map(({ entry, value }) => [entry.name, value])) as SettingValues;
   const problems = [
     ...resolved.flatMap(({ entry }) => entry.problems),
-    ...fileProblems(file),
+    ...fileProblems(file, isBarredFromFile),
+    ...fileProblems(project.used, isSecret),
+    ...project.problems,
     ...(trusted ? [] : untrustedFileProblems(found)),
     ...unknownVariables(input.env),
     ...crossChecks(values),
@@ -30,9 +34,17 @@ const VARIABLES = new Set<string>(SETTING_NAMES.map((name) => SETTINGS[name].env
 type Given = { readonly source: SettingSource; readonly origin: string; readonly raw: unknown; readonly base: string };
 type Resolved = { readonly entry: ResolvedSetting; readonly value: unknown };
 
-function resolveSetting(name: SettingName, input: SettingInput, file: ConfigFile): Resolved {
+/** A project's file chooses code and servers, so one that came with a repository is not read. */
+function projectFile({ cwd, trustsProject }: SettingInput): { used: ConfigFile; problems: readonly SettingProblem[] } {
+  const found: ConfigFile = trustsProject === undefined ? { state: "absent" } : readProjectFile(cwd);
+  if (found.state === "absent" || trustsProject?.(cwd) === true) return { used: found, problems: [] };
+  const message = `${found.file} is not read: you have not trusted this folder, and the file could choose code and servers that run as you. Look at it, then: ergon trust ${cwd}`;
+  return { used: { state: "absent" }, problems: [{ severity: "warning", message }] };
+}
+
+function resolveSetting(name: SettingName, input: SettingInput, files: readonly ConfigFile[]): Resolved {
   const setting: Setting<unknown> = SETTINGS[name];
-  const given = givenValues(name, setting, input, file);
+  const given = givenValues(name, setting, input, files);
   const used = setting.collected ? given : given.slice(0, 1);
   const parsed = used.map((one) => parseGiven(name, setting, one));
   const problems = parsed.flatMap((one) => (one.ok ? [] : [one.problem]));
@@ -53,7 +65,12 @@ function resolveSetting(name: SettingName, input: SettingInput, file: ConfigFile
 }
 
 /** What was said about a setting, the strongest source first. An empty variable counts as unset. */
-function givenValues(name: SettingName, setting: Setting<unknown>, input: SettingInput, file: ConfigFile): Given[] {
+function givenValues(
+  name: SettingName,
+  setting: Setting<unknown>,
+  input: SettingInput,
+  files: readonly ConfigFile[],
+): Given[] {
   const given: Given[] = [];
   const { flags, env, cwd } = input;
   const fromFlag = flags[name];
@@ -61,7 +78,8 @@ function givenValues(name: SettingName, setting: Setting<unknown>, input: Settin
   const fromEnv = env[setting.env];
   if (fromEnv !== undefined && fromEnv !== "")
     given.push({ source: "environment", origin: setting.env, raw: fromEnv, base: cwd });
-  if (file.state === "read" && Object.hasOwn(file.values, name) && !isBarredFromFile(setting)) {
+  for (const file of files) {
+    if (file.state !== "read" || !Object.hasOwn(file.values, name) || isSecret(setting)) continue;
     given.push({ source: "file", origin: file.file, raw: file.values[name], base: dirname(file.file) });
   }
   return given;
@@ -98,7 +116,7 @@ function describeValue(setting: Setting<unknown>, value: unknown, source: Settin
   return redactSecrets(text);
 }
 
-function fileProblems(file: ConfigFile): SettingProblem[] {
+function fileProblems(file: ConfigFile, isBarred: (setting: Setting<unknown>) => boolean): SettingProblem[] {
   if (file.state === "absent") return [];
   if (file.state === "broken") return [{ severity: "error", message: `${file.file} cannot be used: ${file.reason}.` }];
   return Object.keys(file.values).flatMap((key): SettingProblem[] => {
@@ -107,14 +125,18 @@ function fileProblems(file: ConfigFile): SettingProblem[] {
     if (name === undefined) {
       return [{ severity: "error", message: `${where} is not a setting.${didYouMean(key, SETTING_NAMES)}` }];
     }
-    if (!isBarredFromFile(SETTINGS[name])) return [];
+    if (!isBarred(SETTINGS[name])) return [];
     const message = `${where} is not read from a file: set ${SETTINGS[name].env} in the environment instead.`;
     return [{ severity: "error", setting: name, message }];
   });
 }
 
 function isBarredFromFile(setting: Setting<unknown>): boolean {
-  return setting.secret ?? setting.notInFile ?? false;
+  return isSecret(setting) || setting.notInFile === true;
+}
+
+function isSecret(setting: Setting<unknown>): boolean {
+  return setting.secret === true;
 }
 
 function untrustedFileProblems(file: ConfigFile): SettingProblem[] {

@@ -38,4 +38,6 @@ export type SettingInput = {
   readonly cwd: string;
   /** Whether a data folder that was named may be used at all; the settings in one that may not are not read. */
   readonly mayUse?: (dataFolder: string) => boolean;
+  /** Whether this user trusts the project of the working folder. Without it `ergon.config.json` is not read. */
+  readonly trustsProject?: (folder: string) => boolean;
 };

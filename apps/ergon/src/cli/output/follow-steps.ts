@@ -8,7 +8,7 @@ const CATCH_UP_MS = 2_000;
 const CATCH_UP_POLL_MS = 5;
 
 /** How far steps have been shown: by number, or by time where no number is known yet. */
-export type Seen = { seq: number; readonly at: string };
+export type Seen = { seq: number | "now"; readonly at: string };
 
 const MAX_SHOWN_ARGS = 200;
 
@@ -18,17 +18,18 @@ export type StepFollower = {
   readonly stop: () => Promise<void>;
 };
 
-/** Shows a session's steps on stderr as they happen, those after `seen`, which moves along. */
+/** Shows the steps of one session, or of all, on stderr as they happen, those after `seen`, which moves along. */
 export function followSteps(
   terminal: Terminal,
   engine: Engine,
-  session: { readonly owner: string; readonly sessionId: string; readonly seen: Seen },
+  session: { readonly owner: string; readonly sessionId?: string; readonly seen: Seen },
 ): StepFollower {
   const { owner, sessionId, seen } = session;
   const stopping = new AbortController();
   let shownAt = "";
   const follow = async (): Promise<void> => {
-    for await (const event of engine.follow({ owner, sessionId, afterSeq: seen.seq, signal: stopping.signal })) {
+    const ofSession = sessionId === undefined ? {} : { sessionId };
+    for await (const event of engine.follow({ owner, ...ofSession, afterSeq: seen.seq, signal: stopping.signal })) {
       seen.seq = event.seq;
       if (event.at <= seen.at) continue;
       if (event.type.startsWith("session-")) shownAt = event.at;
@@ -36,10 +37,10 @@ export function followSteps(
         terminal.status(progressOf(event.data));
         continue;
       }
-      const line = describe(terminal, event);
+      const line = describe(terminal, event) ?? (sessionId === undefined ? describeStatus(event) : undefined);
       if (line === undefined) continue;
       terminal.status("");
-      terminal.note(line);
+      terminal.note(sessionId === undefined ? `${terminal.errorColors.dim(event.sessionId ?? "")} ${line}` : line);
     }
   };
   // When following breaks, so does the work itself, and that is what is reported.
@@ -86,6 +87,11 @@ function describe(terminal: Terminal, { type, data }: StoredEvent): string | und
     const { code, message } = (error ?? {}) as { readonly code?: string; readonly message?: string };
     return `${mark} ${stepOf(step)} ${dim(code ?? "")} ${oneLine(message ?? "")}`;
   }
+}
+
+/** Where all sessions are shown, what becomes of each is shown as well. */
+function describeStatus({ type }: StoredEvent): string | undefined {
+  return type.startsWith("session-") ? type.slice("session-".length) : undefined;
 }
 
 /** What the planner decided, before any of it runs. */

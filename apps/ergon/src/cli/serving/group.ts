@@ -15,7 +15,8 @@ export function addServe(program: Command, run: Run): void {
     )
     .option("--token <token>", "the first token; other users of this machine can read it in the list of processes")
     .option("--gateway", "show the tools, resources and prompts of the MCP servers to MCP clients, too")
-    .action(async (options: TokenOptions & { port?: string; host?: string; gateway?: boolean }) =>
+    .option("--live", "show every step of the first token's sessions as it happens")
+    .action(async (options: TokenOptions & { port?: string; host?: string; gateway?: boolean; live?: boolean }) =>
       run(async (context) => (await import("./serve.ts")).serve(context, options)),
     );
 }

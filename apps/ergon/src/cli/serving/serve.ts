@@ -1,13 +1,15 @@
-import { ErgonError, usageError } from "@ergon/core";
-import { readTokenFile } from "@ergon/node";
+import { type Engine, ErgonError, usageError } from "@ergon/core";
+import { FIRST_PRINCIPAL, readTokenFile } from "@ergon/node";
 import type { CommandContext } from "../command-context.ts";
 import { EXIT, type ExitCode } from "../exit-codes.ts";
+import type { StepFollower } from "../output/follow-steps.ts";
 import type { Terminal } from "../output/terminal.ts";
 
 export type ServeOptions = GivenToken & {
   readonly port?: string;
   readonly host?: string;
   readonly gateway?: boolean;
+  readonly live?: boolean;
 };
 
 /** Owns the data folder and serves it until it is asked to stop. */
@@ -30,17 +32,24 @@ export async function serve(
     }
     const listen = { host, port, allowedHosts, ...(firstToken === undefined ? {} : { firstToken }) };
     const openOptions = { recover: true, stays: true, gateway: options.gateway === true, listen };
-    const { url } = await app.enter(openOptions).catch((thrown: unknown) => {
+    const { url, engine } = await app.enter(openOptions).catch((thrown: unknown) => {
       throw isPortTaken(thrown) ? portTaken(host, port) : thrown;
     });
     terminal.print(`ready ${url}`);
     terminal.note(whatNext(url, firstToken === undefined ? "$(npx ergon token show)" : "YOUR_TOKEN"));
     endsByStopping();
+    const steps = options.live === true ? await followAll(terminal, engine) : undefined;
     await stopped(signal);
+    await steps?.stop();
     return EXIT.ok;
   } finally {
     await app.close();
   }
+}
+
+async function followAll(terminal: Terminal, engine: Engine): Promise<StepFollower> {
+  const { followSteps } = await import("../output/follow-steps.ts");
+  return followSteps(terminal, engine, { owner: FIRST_PRINCIPAL, seen: { seq: "now", at: "" } });
 }
 
 export type GivenToken = { readonly token?: string; readonly tokenFile?: string };

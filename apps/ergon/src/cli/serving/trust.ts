@@ -1,10 +1,18 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
-import { storeError } from "@ergon/core";
-import { describeFolder, type FolderDescription, processEnvironment, stateFolder, trustFolder } from "@ergon/node";
+import { storeError, usageError } from "@ergon/core";
+import {
+  describeFolder,
+  type FolderDescription,
+  processEnvironment,
+  readProjectFile,
+  stateFolder,
+  trustFolder,
+  trustProject,
+} from "@ergon/node";
 import type { CommandContext } from "../command-context.ts";
 import { EXIT, type ExitCode } from "../exit-codes.ts";
-import { oneLine } from "../output/printable.ts";
+import { oneLine, printable } from "../output/printable.ts";
 import { table } from "../output/table.ts";
 import type { Terminal } from "../output/terminal.ts";
 
@@ -15,6 +23,8 @@ export async function trust(
   { dryRun }: { readonly dryRun?: boolean },
 ): Promise<ExitCode> {
   const path = resolve(folder);
+  const project = readProjectFile(path);
+  if (project.state !== "absent") return trustSettings(terminal, path, project, dryRun !== true);
   const description = describe(path);
   const trusted = dryRun !== true;
   if (trusted) await trustFolder({ path, stateFolder: stateFolder(processEnvironment().env) });
@@ -25,6 +35,31 @@ export async function trust(
       trusted ? `${oneLine(path)} is trusted now.` : "Nothing was changed. Without --dry-run it is trusted.",
     );
   }
+  return EXIT.ok;
+}
+
+/** A project: what its `ergon.config.json` says is shown, and read from now on. */
+async function trustSettings(
+  terminal: Terminal,
+  path: string,
+  project: Exclude<ReturnType<typeof readProjectFile>, { state: "absent" }>,
+  trusted: boolean,
+): Promise<ExitCode> {
+  if (project.state === "broken") {
+    throw usageError("input_invalid", `${project.file} cannot be used: ${project.reason}.`);
+  }
+  const { file, values } = project;
+  if (trusted) await trustProject(stateFolder(processEnvironment().env), path);
+  if (terminal.json) {
+    terminal.printJson({ folder: path, file, settings: values, trusted });
+    return EXIT.ok;
+  }
+  terminal.print(printable(JSON.stringify(values, undefined, 2)));
+  terminal.note(
+    trusted
+      ? `${oneLine(file)} is read from now on: commands in this folder run the code and servers that it names.`
+      : "Nothing was changed. Without --dry-run the file is read from now on.",
+  );
   return EXIT.ok;
 }
 
