@@ -56,6 +56,13 @@ describe("a pointer into the context", () => {
     ]);
   });
 
+  it("knows the error of a call that may fail", () => {
+    const failing = (onError: "continue" | "fail") =>
+      plan([call("a", { onError, saveAs: "k", nextStepId: "b" }), read("b", "$.context.k_error.message")]);
+    expect(said(failing("continue"))).toEqual([]);
+    expect(said(failing("fail"))).toEqual(["warning pointer_unset $.steps[1].arguments.value"]);
+  });
+
   it("is refused when the key is written too late", () => {
     const late = plan([read("a", "$.context.k", { nextStepId: "b" }), call("b", { saveAs: "k" })]);
     expect(said(late)).toEqual(["error pointer_unreachable $.steps[0].arguments.value"]);

@@ -1,10 +1,16 @@
 import { isObject } from "../../pointer/json-shape.ts";
 import { HUMAN_INPUT_KEY } from "../../steps/human-in-the-loop.ts";
-import { resultKey } from "../../steps/tool-call.ts";
+import { errorKey, resultKey } from "../../steps/tool-call.ts";
 import type { StepNode } from "../outline.ts";
 
 /** A key of the context that a step writes. */
-export type KeyWrite = { readonly key: string; readonly node: StepNode; readonly isSaved: boolean };
+export type KeyWrite = {
+  readonly key: string;
+  readonly node: StepNode;
+  readonly isSaved: boolean;
+  /** The call's error is written, not its output. */
+  readonly isError?: true;
+};
 
 /** What a step writes itself: `saveAs`, and what comes by itself. Of a wrong step, what it seems to write. */
 function keyWrites(node: StepNode): readonly KeyWrite[] {
@@ -18,6 +24,8 @@ function keyWrites(node: StepNode): readonly KeyWrite[] {
       write(form.saveAs, true);
       write(resultKey(form.toolId), false);
       for (const toolId of form.alternatives ?? []) write(resultKey(toolId), false);
+      if (form.onError === "continue")
+        writes.push({ key: errorKey(form.saveAs ?? form.toolId), node, isSaved: false, isError: true });
       break;
     case "human_in_the_loop":
       write(form.saveAs, true);

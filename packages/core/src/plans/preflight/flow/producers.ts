@@ -62,7 +62,8 @@ export function createProducers(parts: ProducerParts): Producers {
     return writes.get(key);
   };
 
-  const seenFrom = (reader: StepNode, { node, isSaved }: KeyWrite): StaticValue => {
+  const seenFrom = (reader: StepNode, { node, isSaved, isError }: KeyWrite): StaticValue => {
+    if (isError) return UNKNOWN;
     let value = writtenBy(node);
     if (!isSaved) return value;
     const around = new Set(holdersOf(reader));
@@ -134,7 +135,8 @@ function differentWrites(writes: readonly KeyWrite[]): readonly KeyWrite[] | und
   const seen = new Set<string>();
   for (const write of writes) {
     const { form } = write.node;
-    const plain = !write.isSaved && form?.type === "tool_call" && (form.alternatives ?? []).length === 0;
+    const plain =
+      !write.isSaved && !write.isError && form?.type === "tool_call" && (form.alternatives ?? []).length === 0;
     if (plain) {
       if (seen.has(form.toolId)) continue;
       seen.add(form.toolId);
