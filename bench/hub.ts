@@ -180,7 +180,7 @@ function committer(store: SqliteStateStore): () => Promise<unknown> {
     const journal = [
       {
         kind: "start",
-        ord: `1${String(version).padStart(9, "0")}`,
+        position: `1${String(version).padStart(9, "0")}`,
         scope: "",
         toolId: "pipe_once",
         effects: "once",

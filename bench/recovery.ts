@@ -99,14 +99,14 @@ async function fill(folder: string, status: SessionStatus, root: Json): Promise<
 function session(n: number, status: SessionStatus, root: Json): Commit {
   const sessionId = `ses_${String(n).padStart(26, "0")}`;
   const call = (slot: number) => {
-    const ord = position(slot);
+    const position = positionAt(slot);
     return {
-      ord,
+      position,
       scope: "",
       stepId: slot === ROWS_PER_SESSION ? "last" : "again",
       toolId: "demo::add",
       effects: "pure",
-      key: `${sessionId}:${ord}`,
+      key: `${sessionId}:${position}`,
       argsHash: "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
       request: { a: slot, b: 1 },
       at: AT,
@@ -145,7 +145,7 @@ function session(n: number, status: SessionStatus, root: Json): Commit {
         scope: "",
         key: "demo::add_result",
         implicit: true,
-        value: { kind: "output", ord: position(ROWS_PER_SESSION - 1) },
+        value: { kind: "output", position: positionAt(ROWS_PER_SESSION - 1) },
       },
     ],
     journal: status === "running" ? [...done, { ...call(ROWS_PER_SESSION), kind: "start" }] : done,
@@ -167,7 +167,7 @@ const PLAN: AgenticPlan = {
 };
 
 /** Visit `slot` of the first run's own list. */
-function position(slot: number): string {
+function positionAt(slot: number): string {
   const digits = slot.toString(36);
   return `11${String(digits.length)}${digits}`;
 }

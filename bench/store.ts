@@ -98,7 +98,7 @@ const TEXT = "The quick brown fox jumps over the lazy dog. ".repeat(4);
 
 /** What an engine writes when one step ends and the next begins. */
 function step(sessionId: string, version: number, durable: boolean): Commit {
-  const ord = position(version);
+  const position = positionAt(version);
   return {
     sessionId,
     owner: "local",
@@ -116,10 +116,18 @@ function step(sessionId: string, version: number, durable: boolean): Commit {
         run: 1,
         energySpent: version,
       },
-      frames: { run: 1, root: { at: `step-${String(version % 20)}`, slot: version, state: { kind: "called", ord } } },
+      frames: {
+        run: 1,
+        root: { at: `step-${String(version % 20)}`, slot: version, state: { kind: "called", position } },
+      },
     },
     context: [
-      { scope: "", key: `demo::tool-${String(version % 10)}_result`, implicit: true, value: { kind: "output", ord } },
+      {
+        scope: "",
+        key: `demo::tool-${String(version % 10)}_result`,
+        implicit: true,
+        value: { kind: "output", position },
+      },
     ],
     journal: [
       ...(version === 0
@@ -127,7 +135,7 @@ function step(sessionId: string, version: number, durable: boolean): Commit {
         : [
             {
               kind: "finish",
-              ord: position(version - 1),
+              position: positionAt(version - 1),
               state: "finished",
               result: { output: { text: TEXT } },
               at: AT,
@@ -136,25 +144,25 @@ function step(sessionId: string, version: number, durable: boolean): Commit {
           ]),
       {
         kind: "start",
-        ord,
+        position,
         scope: "",
         stepId: `step-${String(version % 20)}`,
         toolId: "demo::tool",
         effects: "read",
-        key: `${sessionId}:1:${ord}`,
+        key: `${sessionId}:1:${position}`,
         argsHash: "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
         request: { name: "fox", limit: 10, filter: { colour: "brown" } },
         at: AT,
       },
     ],
-    energy: [{ at: AT, cause: "tool", units: 0.5, toolId: "demo::tool", reference: ord }],
+    energy: [{ at: AT, cause: "tool", units: 0.5, toolId: "demo::tool", reference: position }],
     events: [
-      { type: "step-finished", at: AT, data: { stepId: `step-${String(version % 20)}`, ord, energyUnits: 0.5 } },
+      { type: "step-finished", at: AT, data: { stepId: `step-${String(version % 20)}`, position, energyUnits: 0.5 } },
     ],
   };
 }
 
-function position(n: number): string {
+function positionAt(n: number): string {
   const digits = n.toString(36);
   return `11${String(digits.length)}${digits}`;
 }

@@ -232,7 +232,7 @@ export {
   type JournalWhole,
   type JournalWrite,
   MAX_PAGE_ROWS,
-  type OrdRange,
+  type PositionRange,
   type Page,
   type SessionQuery,
   type SessionRecord,
@@ -434,7 +434,7 @@ export {
   type ConversationServiceDeps,
 } from "./conversation/conversation-service.ts";
 export { DEFAULT_LOOP_ENERGY, type LoopEnergy } from "./conversation/sub-agent/sub-agent-lead.ts";
-export { decodePosition } from "./plans/ord.ts";
+export { decodePosition } from "./plans/position.ts";
 export { absenceOf } from "./hub/server-slot.ts";
 export { hubToolName, nameTools, refuseSharedPart, serverPart } from "./hub/names.ts";
 export { type ClientManagerDeps, type HubChange, MAX_SERVERS, MCPClientManager } from "./hub/client-manager.ts";

@@ -37,7 +37,7 @@ export function commitOf(sessionId: string, k: number): Commit {
         : [
             {
               kind: "finish",
-              ord: ord(k - 1),
+              position: positionOf(k - 1),
               state: "finished",
               result: { output: k - 1 },
               at: AT,
@@ -46,18 +46,18 @@ export function commitOf(sessionId: string, k: number): Commit {
           ]),
       {
         kind: "start",
-        ord: ord(k),
+        position: positionOf(k),
         scope: "",
         stepId: `step${String(k % 5)}`,
         toolId: "t",
         effects: "once",
-        key: ord(k),
+        key: positionOf(k),
         argsHash: "",
         request: { k, text: filler(k) },
         at: AT,
       },
     ],
-    energy: [{ at: AT, cause: "tool", units: 1, reference: ord(k) }],
+    energy: [{ at: AT, cause: "tool", units: 1, reference: positionOf(k) }],
     events: [{ type: "step-finished", at: AT, data: { k } }],
     cursor: { name: sessionId, seq: k },
     ...(k % BLOB_EVERY === 0
@@ -97,12 +97,12 @@ export async function wholeCommit(store: StateStore, sessionId: string, from = 0
   );
   for (let at = from; at < k; at += PAGE) {
     const numbers = Array.from({ length: Math.min(PAGE, k - at) }, (_, n) => at + n + 1);
-    const range = { from: ord(at + 1), to: ord(Math.min(at + PAGE, k) + 1) };
+    const range = { from: positionOf(at + 1), to: positionOf(Math.min(at + PAGE, k) + 1) };
     const rows = await store.readJournal({ sessionId, ranges: [range], order: "oldest", limit: PAGE });
     expect(
       "journal",
-      rows.map((row) => [row.ord, row.request, row.result]),
-      numbers.map((n) => [ord(n), { k: n, text: filler(n) }, n === k ? undefined : { output: n }]),
+      rows.map((row) => [row.position, row.request, row.result]),
+      numbers.map((n) => [positionOf(n), { k: n, text: filler(n) }, n === k ? undefined : { output: n }]),
     );
     for (const n of numbers.filter((number) => number % BLOB_EVERY === 0)) {
       expect("blobs", (await store.readBlobRow(blobId(sessionId, n), OWNER))?.ref.$blob, blobId(sessionId, n));
@@ -137,7 +137,7 @@ function filler(k: number): string {
   return "x".repeat((k * 7_919) % (k % 17 === 0 ? 9_000 : 600));
 }
 
-function ord(k: number): string {
+function positionOf(k: number): string {
   return String(k).padStart(8, "0");
 }
 

@@ -76,7 +76,7 @@ export async function callDirectly(deps: DirectCallDeps, call: DirectCall): Prom
   const key = `${sessionId}:0:call:0`;
   const { effects, argsHash, requestBlob } = checked;
   const request = requestBlob?.ref ?? checked.resolvedArgs;
-  const begun = { ord: ORD, scope: "", toolId, effects, key, argsHash, request } as const;
+  const begun = { position: ORD, scope: "", toolId, effects, key, argsHash, request } as const;
   const records = await deps.open();
   const record = recorder({ ...records, clock }, caller.owner, { sessionId, createdAt });
   if (effects === "once") await record.begin({ kind: "start", at: createdAt, ...begun }, requestBlob);
@@ -145,7 +145,7 @@ function recorder(
       const at = isoTime(clock);
       const result = outcome.kind === "ok" ? { output: outcome.output } : { error: recorded(outcome.error) };
       const state = outcome.kind === "ok" ? "finished" : outcome.error.code === UNKNOWN.code ? "unknown" : "failed";
-      const finish = { ord: start.ord, state, result, energyUnits: outcome.energyUnits } as const;
+      const finish = { position: start.position, state, result, energyUnits: outcome.energyUnits } as const;
       const isBegun = version > 0;
       const journal = isBegun
         ? ({ kind: "finish", at, ...finish } as const)

@@ -46,21 +46,21 @@ export function checkJournal(
   writes: readonly JournalText[],
 ): void {
   const open = new Map<string, boolean>();
-  for (const { ord, start, end } of writes) {
-    const entry = session?.journal.get(ord);
-    const isOpen = open.get(ord) ?? (entry === undefined ? undefined : entry.end === undefined);
-    if (start !== undefined && isOpen !== undefined) throw refuse.positionTaken(sessionId, ord);
-    if (start === undefined && isOpen === undefined) throw refuse.positionUnknown(sessionId, ord);
-    if (start === undefined && isOpen === false) throw refuse.positionSettled(sessionId, ord);
-    open.set(ord, end === undefined);
+  for (const { position, start, end } of writes) {
+    const entry = session?.journal.get(position);
+    const isOpen = open.get(position) ?? (entry === undefined ? undefined : entry.end === undefined);
+    if (start !== undefined && isOpen !== undefined) throw refuse.positionTaken(sessionId, position);
+    if (start === undefined && isOpen === undefined) throw refuse.positionUnknown(sessionId, position);
+    if (start === undefined && isOpen === false) throw refuse.positionSettled(sessionId, position);
+    open.set(position, end === undefined);
   }
 }
 
-export function writeJournal(session: MemorySession, { ord, start: given, end }: JournalText): void {
-  const start = given ?? session.journal.get(ord)?.start;
+export function writeJournal(session: MemorySession, { position, start: given, end }: JournalText): void {
+  const start = given ?? session.journal.get(position)?.start;
   if (start === undefined) return;
   const entry = { start, end };
-  session.journal.set(ord, entry);
+  session.journal.set(position, entry);
   const { stepId } = start;
   if (stepId === null) return;
   let ofStep = session.byStep.get(stepId);
@@ -68,7 +68,7 @@ export function writeJournal(session: MemorySession, { ord, start: given, end }:
     ofStep = createSortedMap();
     session.byStep.set(stepId, ofStep);
   }
-  ofStep.set(ord, entry);
+  ofStep.set(position, entry);
 }
 
 export function writeContext(session: MemorySession, { dropScopes, context }: CommitRows): void {
@@ -94,20 +94,20 @@ export function readJournal(session: MemorySession, query: JournalQuery): Journa
   const limit = pageLimit(query.limit);
   let skip = checkWhole("offset", query.offset ?? 0);
   const found: JournalRow[] = [];
-  for (const ord of ordsOf(source, query)) {
-    const entry = source.get(ord);
+  for (const position of positionsOf(source, query)) {
+    const entry = source.get(position);
     if (entry === undefined || (query.settledOnly === true && entry.end === undefined)) continue;
     if (skip > 0) {
       skip -= 1;
       continue;
     }
     if (found.length >= limit) break;
-    found.push(journalRow(ord, entry.start, entry.end));
+    found.push(journalRow(position, entry.start, entry.end));
   }
   return found;
 }
 
-function* ordsOf(source: SortedMap<JournalEntry>, { ranges, order }: JournalQuery): Generator<string> {
+function* positionsOf(source: SortedMap<JournalEntry>, { ranges, order }: JournalQuery): Generator<string> {
   const keys = source.keys();
   const spans = (ranges ?? [undefined]).map((range) => ({
     start: range === undefined ? 0 : source.indexOf(range.from),
@@ -115,8 +115,8 @@ function* ordsOf(source: SortedMap<JournalEntry>, { ranges, order }: JournalQuer
   }));
   for (const { start, end } of order === "oldest" ? spans : spans.toReversed()) {
     for (let step = 0; step < end - start; step += 1) {
-      const ord = keys[order === "oldest" ? start + step : end - 1 - step];
-      if (ord !== undefined) yield ord;
+      const position = keys[order === "oldest" ? start + step : end - 1 - step];
+      if (position !== undefined) yield position;
     }
   }
 }
@@ -170,11 +170,12 @@ export function sessionRecord(session: MemorySession): SessionRecord {
   };
 }
 
-function contextRow({ scope, key, implicit, ord, value }: ContextText): ContextRow {
+function contextRow({ scope, key, implicit, position, value }: ContextText): ContextRow {
   return {
     scope,
     key,
     ...(implicit ? { implicit } : {}),
-    value: ord === null ? { kind: "inline", value: JSON.parse(value ?? "null") as Json } : { kind: "output", ord },
+    value:
+      position === null ? { kind: "inline", value: JSON.parse(value ?? "null") as Json } : { kind: "output", position },
   };
 }

@@ -148,10 +148,10 @@ export function createMemoryStateStore(options: { readonly logger?: Logger } = {
         const session = sessions.get(query.sessionId);
         return session === undefined ? [] : readJournal(session, query);
       }),
-    readJournalRow: (sessionId, ord) =>
+    readJournalRow: (sessionId, position) =>
       reading(() => {
-        const entry = sessions.get(sessionId)?.journal.get(ord);
-        return entry === undefined ? undefined : journalRow(ord, entry.start, entry.end);
+        const entry = sessions.get(sessionId)?.journal.get(position);
+        return entry === undefined ? undefined : journalRow(position, entry.start, entry.end);
       }),
     readEvents: (query) =>
       reading(() => {

@@ -2,7 +2,7 @@ import type { ProposedCorrection } from "../schema/correction.ts";
 import type { ErrorRecord } from "../schema/error.ts";
 import type { JsonObject } from "../schema/values/json.ts";
 import type { GivenAnswer, Question } from "../schema/question.ts";
-import { encodePart, partAt } from "./ord.ts";
+import { encodePart, partAt } from "./position.ts";
 
 /**
  * The cursor of a run: a small tree that says which step each list is at, and nothing of what steps produced.
@@ -81,17 +81,17 @@ export function rootPlace(run: number): ListPlace {
   return { prefix: encodePart(run), scope: "" };
 }
 
-/** The list of branch or turn `index` of the step visited at `ord`. */
-export function childPlace(ord: string, index: number): ListPlace {
-  const prefix = ord + encodePart(index);
+/** The list of branch or turn `index` of the step visited at `position`. */
+export function childPlace(position: string, index: number): ListPlace {
+  const prefix = position + encodePart(index);
   return { prefix, scope: prefix };
 }
 
-export function visitOrd(place: ListPlace, slot: number): string {
+export function visitPosition(place: ListPlace, slot: number): string {
   return place.prefix + encodePart(slot);
 }
 
-export type Visit = { readonly place: ListPlace; readonly frame: ListFrame; readonly ord: string };
+export type Visit = { readonly place: ListPlace; readonly frame: ListFrame; readonly position: string };
 
 /** Every open visit, enclosing ones first. */
 export function* openVisits(cursor: Cursor): Generator<Visit> {
@@ -99,23 +99,24 @@ export function* openVisits(cursor: Cursor): Generator<Visit> {
 }
 
 function* visitsBelow(frame: ListFrame, place: ListPlace): Generator<Visit> {
-  const ord = visitOrd(place, frame.slot);
-  yield { place, frame, ord };
+  const position = visitPosition(place, frame.slot);
+  yield { place, frame, position };
   if (frame.state.kind !== "spread") return;
-  for (const [index, kid] of Object.entries(frame.state.kids)) yield* visitsBelow(kid, childPlace(ord, Number(index)));
+  for (const [index, kid] of Object.entries(frame.state.kids))
+    yield* visitsBelow(kid, childPlace(position, Number(index)));
 }
 
-/** The visits from the root to `ord`; empty when no list is at that visit (any more). */
-export function visitPath(cursor: Cursor, ord: string): readonly Visit[] {
+/** The visits from the root to `position`; empty when no list is at that visit (any more). */
+export function visitPath(cursor: Cursor, position: string): readonly Visit[] {
   const path: Visit[] = [];
   let frame = cursor.root;
   let place = rootPlace(cursor.run);
   for (;;) {
-    const here = visitOrd(place, frame.slot);
-    path.push({ place, frame, ord: here });
-    if (here === ord) return path;
-    if (frame.state.kind !== "spread" || !ord.startsWith(here)) return [];
-    const index = partAt(ord, here.length).value;
+    const here = visitPosition(place, frame.slot);
+    path.push({ place, frame, position: here });
+    if (here === position) return path;
+    if (frame.state.kind !== "spread" || !position.startsWith(here)) return [];
+    const index = partAt(position, here.length).value;
     const kid = frame.state.kids[String(index)];
     if (kid === undefined) return [];
     frame = kid;

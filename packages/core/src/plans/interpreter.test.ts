@@ -18,29 +18,31 @@ const startOf = ({ plan }: IndexedPlan): Cursor => ({
   run: 1,
   root: { at: plan.startStepId, slot: 0, state: { kind: "ready" } },
 });
-const ordOf = (cursor: Cursor): string => [...openVisits(cursor)][0]?.ord ?? "";
+const positionOf = (cursor: Cursor): string => [...openVisits(cursor)][0]?.position ?? "";
 
 describe("the interpreter", () => {
   it("ignores a completion that nobody waits for (P2)", () => {
     const plan = planOf(call("a"));
     const { cursor } = begin(plan, startOf(plan), 0);
-    const ord = ordOf(cursor);
-    expect(advance(plan, cursor, { kind: "called", ok: true, ord, atMs: 0 }).ignored).toBe(true);
-    expect(advance(plan, cursor, { kind: "checked", answer: "allowed", ord: `${ord}9`, atMs: 0 }).ignored).toBe(true);
-    const called = advance(plan, cursor, { kind: "checked", answer: "allowed", ord, atMs: 0 }).cursor;
-    expect(advance(plan, called, { kind: "checked", answer: "allowed", ord, atMs: 0 }).ignored).toBe(true);
-    expect(advance(plan, called, { kind: "answered", input: 1, ord, atMs: 0 }).ignored).toBe(true);
+    const position = positionOf(cursor);
+    expect(advance(plan, cursor, { kind: "called", ok: true, position, atMs: 0 }).ignored).toBe(true);
+    expect(
+      advance(plan, cursor, { kind: "checked", answer: "allowed", position: `${position}9`, atMs: 0 }).ignored,
+    ).toBe(true);
+    const called = advance(plan, cursor, { kind: "checked", answer: "allowed", position, atMs: 0 }).cursor;
+    expect(advance(plan, called, { kind: "checked", answer: "allowed", position, atMs: 0 }).ignored).toBe(true);
+    expect(advance(plan, called, { kind: "answered", input: 1, position, atMs: 0 }).ignored).toBe(true);
   });
 
   it("says from the cursor alone what is owed (P3)", () => {
     const plan = planOf(call("a", { retry: { maxAttempts: 2, backoffMs: 10 } }));
     const begun = begin(plan, startOf(plan), 0);
-    const ord = ordOf(begun.cursor);
+    const position = positionOf(begun.cursor);
     expect(owed(plan, begun.cursor)).toEqual(begun.effects);
-    const called = advance(plan, begun.cursor, { kind: "checked", answer: "allowed", ord, atMs: 0 });
+    const called = advance(plan, begun.cursor, { kind: "checked", answer: "allowed", position, atMs: 0 });
     expect(owed(plan, called.cursor)).toEqual(called.effects);
     const error = { code: "tool_failed", message: "no", retryable: true };
-    const asleep = advance(plan, called.cursor, { kind: "called", ok: false, error, ord, atMs: 5 });
+    const asleep = advance(plan, called.cursor, { kind: "called", ok: false, error, position, atMs: 5 });
     expect(owed(plan, asleep.cursor)).toEqual(asleep.effects);
     expect(asleep.effects).toMatchObject([{ kind: "sleep", untilMs: 15 }]);
   });
@@ -58,21 +60,21 @@ describe("the interpreter", () => {
     });
     const { cursor } = begin(loop, startOf(loop), 0);
     const value = { kind: "collection", count: 5 } as const;
-    const turns = advance(loop, cursor, { kind: "evaluated", value, ord: ordOf(cursor), atMs: 0 });
+    const turns = advance(loop, cursor, { kind: "evaluated", value, position: positionOf(cursor), atMs: 0 });
     expect(turns.effects).toHaveLength(DEFAULT_LOOP_CONCURRENCY);
   });
 
   it("lets waits between attempts double up to a bound", () => {
     const plan = planOf(call("a", { retry: { maxAttempts: 100, backoffMs: 1_000 } }));
     let { cursor } = begin(plan, startOf(plan), 0);
-    const ord = ordOf(cursor);
-    cursor = advance(plan, cursor, { kind: "checked", answer: "allowed", ord, atMs: 0 }).cursor;
+    const position = positionOf(cursor);
+    cursor = advance(plan, cursor, { kind: "checked", answer: "allowed", position, atMs: 0 }).cursor;
     const error = { code: "tool_failed", message: "no", retryable: true };
     const waits: number[] = [];
     for (let attempt = 1; attempt < 20; attempt++) {
-      const failed = advance(plan, cursor, { kind: "called", ok: false, error, ord, atMs: 0 });
+      const failed = advance(plan, cursor, { kind: "called", ok: false, error, position, atMs: 0 });
       for (const effect of failed.effects) if (effect.kind === "sleep") waits.push(effect.untilMs);
-      cursor = advance(plan, failed.cursor, { kind: "woke", ord, atMs: 0 }).cursor;
+      cursor = advance(plan, failed.cursor, { kind: "woke", position, atMs: 0 }).cursor;
     }
     expect(waits.slice(0, 3)).toEqual([1_000, 2_000, 4_000]);
     expect(Math.max(...waits)).toBe(MAX_BACKOFF_MS);
@@ -85,7 +87,7 @@ describe("the interpreter", () => {
     const at = (slot: number): Cursor => ({ run: 1, root: { at: "c", slot, state: { kind: "ready" } } });
     const go = (slot: number): ReturnType<typeof advance> => {
       const value = { kind: "condition", holds: true } as const;
-      return advance(plan, at(slot), { kind: "evaluated", value, ord: ordOf(at(slot)), atMs: 7 });
+      return advance(plan, at(slot), { kind: "evaluated", value, position: positionOf(at(slot)), atMs: 7 });
     };
     expect(go(MAX_VISITS_PER_LIST - 2).cursor.root.state.kind).toBe("ready");
     expect(go(MAX_VISITS_PER_LIST - 1).cursor.root.state).toMatchObject({

@@ -15,14 +15,14 @@
 import {
   childPlace,
   rootPlace,
-  visitOrd,
+  visitPosition,
   type Cursor,
   type ListFrame,
   type ListPlace,
   type Spread,
   type Visit,
 } from "./frames.ts";
-import { partAt } from "./ord.ts";
+import { partAt } from "./position.ts";
 import type { AgenticPlan, PlanStep } from "../schema/plan.ts";
 import { errorValue } from "../errors/ergon-error.ts";
 import { stepKind } from "./steps/step-kind.ts";
@@ -78,11 +78,12 @@ export function advance(plan: IndexedPlan, cursor: Cursor, completion: Completio
 export function owed(plan: IndexedPlan, cursor: Cursor): readonly Effect[] {
   const effects: Effect[] = [];
   const collect = (frame: ListFrame, place: ListPlace): void => {
-    const visit = { place, frame, ord: visitOrd(place, frame.slot) };
+    const visit = { place, frame, position: visitPosition(place, frame.slot) };
     const effect = stepKind(stepOf(plan, frame.at)).owed(visit);
     if (effect !== undefined) effects.push(effect);
     if (frame.state.kind !== "spread") return;
-    for (const [index, kid] of Object.entries(frame.state.kids)) collect(kid, childPlace(visit.ord, Number(index)));
+    for (const [index, kid] of Object.entries(frame.state.kids))
+      collect(kid, childPlace(visit.position, Number(index)));
   };
   collect(cursor.root, rootPlace(cursor.run));
   return effects;
@@ -113,29 +114,29 @@ function deliver(
   completion: Completion,
   out: Out,
 ): ListFrame | "ended" | undefined {
-  const ord = visitOrd(place, frame.slot);
-  if (ord === completion.ord) {
-    const visit: Visit = { place, frame, ord };
+  const position = visitPosition(place, frame.slot);
+  if (position === completion.position) {
+    const visit: Visit = { place, frame, position };
     const move = stepKind(stepOf(plan, frame.at)).complete(visit, completion, out);
     return move === undefined ? undefined : follow(plan, visit, move, out, completion.atMs);
   }
-  if (frame.state.kind !== "spread" || !completion.ord.startsWith(ord)) return undefined;
-  const index = partAt(completion.ord, ord.length).value;
+  if (frame.state.kind !== "spread" || !completion.position.startsWith(position)) return undefined;
+  const index = partAt(completion.position, position.length).value;
   const kid = frame.state.kids[String(index)];
   if (kid === undefined) return undefined;
-  const changed = deliver(plan, kid, childPlace(ord, index), completion, out);
+  const changed = deliver(plan, kid, childPlace(position, index), completion, out);
   if (changed === undefined) return undefined;
   const kids = { ...frame.state.kids };
   if (changed === "ended") {
     delete kids[String(index)];
-    out.closed.push(childPlace(ord, index).scope);
+    out.closed.push(childPlace(position, index).scope);
   } else {
     kids[String(index)] = changed;
   }
   const spread: Spread = { ...frame.state, kids };
   return {
     ...frame,
-    state: changed === "ended" ? fill(plan, { place, frame, ord }, spread, out, completion.atMs) : spread,
+    state: changed === "ended" ? fill(plan, { place, frame, position }, spread, out, completion.atMs) : spread,
   };
 }
 
@@ -177,7 +178,7 @@ function beginVisit(
     );
     return { ...frame, state: { kind: "error", sinceMs: atMs, error } as ListFrame["state"] };
   }
-  const visit: Visit = { place, frame, ord: visitOrd(place, frame.slot) };
+  const visit: Visit = { place, frame, position: visitPosition(place, frame.slot) };
   const move = stepKind(stepOf(plan, frame.at)).begin(visit, out);
   const begun = follow(plan, visit, move, out, atMs);
   // A step kind answers `begin` by waiting or spreading; only completions move a list on.
@@ -194,12 +195,12 @@ function fill(plan: IndexedPlan, visit: Visit, spread: Spread, out: Out, atMs: n
   for (; next < spread.count && open < kind.concurrency; next++, open++) {
     kids[String(next)] = beginVisit(
       plan,
-      childPlace(visit.ord, next),
+      childPlace(visit.position, next),
       { at: kind.firstStepId(next), slot: 0 },
       out,
       atMs,
     );
   }
-  if (open === 0) out.effects.push({ kind: "join", ord: visit.ord, place: visit.place, stepId: step.id });
+  if (open === 0) out.effects.push({ kind: "join", position: visit.position, place: visit.place, stepId: step.id });
   return { kind: "spread", count: spread.count, next, kids };
 }

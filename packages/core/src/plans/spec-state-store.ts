@@ -7,7 +7,7 @@ import type { Commit, IStateStore, SessionRecord, StateStore } from "../ports/st
 import { jsonProblem, type Json } from "../schema/values/json.ts";
 import { SessionCore, SessionError, StepResult } from "../schema/session.ts";
 import { storedValue } from "./engine/run/run-data.ts";
-import { decodePosition, encodePart, encodePosition } from "./ord.ts";
+import { decodePosition, encodePart, encodePosition } from "./position.ts";
 
 /** Entries that were appended by hand lie before every run, in the order in which they came. */
 const BY_HAND = 0;
@@ -49,18 +49,18 @@ export function createSpecStateStore(deps: {
     },
     appendToHistory: async (sessionId, entry) => {
       await record(sessionId);
-      const ord = await nextByHand(store, sessionId);
+      const position = await nextByHand(store, sessionId);
       const { planStepId, toolId, timestamp } = entry;
       await write(sessionId, {
         journal: [
           {
             kind: "whole",
-            ord,
+            position,
             scope: "",
             ...(planStepId === undefined ? {} : { stepId: planStepId }),
             toolId,
             effects: "once",
-            key: `${sessionId}:${ord}`,
+            key: `${sessionId}:${position}`,
             argsHash: "",
             request: json(entry.request, "request"),
             at: timestamp,
@@ -115,7 +115,7 @@ function lastErrorOf(error: unknown): { readonly lastError?: SessionError } {
 async function nextByHand(store: StateStore, sessionId: string): Promise<string> {
   const range = { from: encodePart(BY_HAND), to: encodePart(BY_HAND + 1) };
   const [newest] = await store.readJournal({ sessionId, ranges: [range], order: "newest", limit: 1 });
-  const last = newest === undefined ? -1 : (decodePosition(newest.ord)[1] ?? -1);
+  const last = newest === undefined ? -1 : (decodePosition(newest.position)[1] ?? -1);
   return encodePosition([BY_HAND, last + 1]);
 }
 

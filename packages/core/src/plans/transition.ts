@@ -4,7 +4,7 @@ import type { Json, JsonObject } from "../schema/values/json.ts";
 import type { ContextWrite } from "../ports/state-store.ts";
 import type { Amendment, Due, ListPlace, StepState, Visit } from "./frames.ts";
 
-/** What the interpreter asks its driver to do. Every effect is answered by completions for its `ord`. */
+/** What the interpreter asks its driver to do. Every effect is answered by completions for its `position`. */
 export type Effect =
   /** Resolve the arguments and ask the gate; ask a person where that is needed. → checked | failed */
   | (At & { readonly kind: "check"; readonly amendment?: Amendment; readonly args?: JsonObject })
@@ -19,10 +19,10 @@ export type Effect =
   /** Merge what the branches or turns wrote into their parent's context. → joined */
   | (At & { readonly kind: "join" });
 
-export type At = { readonly ord: string; readonly place: ListPlace; readonly stepId: string };
+export type At = { readonly position: string; readonly place: ListPlace; readonly stepId: string };
 
 export type Completion = {
-  readonly ord: string;
+  readonly position: string;
   readonly atMs: number;
   /** The correction that it makes, settles or carries out, as it is afterwards. */
   readonly correction?: Correction;

@@ -1,9 +1,9 @@
 import type { PlanStep } from "../schema/plan.ts";
 import type { IndexedPlan } from "./interpreter.ts";
-import { decodePosition } from "./ord.ts";
+import { decodePosition } from "./position.ts";
 
 /** Names visits as people do: `each[3]/greet`, by the step that holds another and the branch or turn. */
-export function visitNames({ plan }: Pick<IndexedPlan, "plan">): (stepId: string, ord: string) => string {
+export function visitNames({ plan }: Pick<IndexedPlan, "plan">): (stepId: string, position: string) => string {
   const parents = new Map<string, string>();
   const open: { readonly steps: readonly PlanStep[]; readonly parent: string | undefined }[] = [
     { steps: plan.steps, parent: undefined },
@@ -16,13 +16,13 @@ export function visitNames({ plan }: Pick<IndexedPlan, "plan">): (stepId: string
         for (const branch of step.branches) open.push({ steps: branch.steps, parent: step.id });
     }
   }
-  return (stepId, ord) => {
+  return (stepId, position) => {
     // [run, slot, child, slot, …]: every second number from the third on is a branch or a turn.
-    const position = decodePosition(ord);
+    const parts = decodePosition(position);
     let name = stepId;
     let holder = parents.get(stepId);
-    for (let at = position.length - 2; at >= 2 && holder !== undefined; at -= 2) {
-      name = `${holder}[${String(position[at])}]/${name}`;
+    for (let at = parts.length - 2; at >= 2 && holder !== undefined; at -= 2) {
+      name = `${holder}[${String(parts[at])}]/${name}`;
       holder = parents.get(holder);
     }
     return name;

@@ -27,7 +27,7 @@ import type { Effects } from "../schema/tool.ts";
  * S10 A commit that is given as a function is asked for when its transaction begins, and not before: until then whoever
  *     makes it may go on adding to it.
  *
- * `ord` is a position in a session's story: a string that sorts bytewise in the order in which history reads.
+ * A `position` is a string that sorts bytewise in the order in which history reads.
  * Positions inside a branch or a loop turn begin with that branch's own prefix, its `scope`; the root scope is "".
  */
 
@@ -36,7 +36,7 @@ export type Version = number;
 /** Kept once per distinct value: context and joins refer to a call's output by its position. */
 export type ContextValue =
   | { readonly kind: "inline"; readonly value: Json }
-  | { readonly kind: "output"; readonly ord: string };
+  | { readonly kind: "output"; readonly position: string };
 
 export type ContextWrite = {
   readonly scope: string;
@@ -49,7 +49,7 @@ export type ContextRow = ContextWrite;
 
 export type JournalStart = {
   readonly kind: "start";
-  readonly ord: string;
+  readonly position: string;
   readonly scope: string;
   readonly stepId?: string;
   readonly toolId: string;
@@ -62,7 +62,7 @@ export type JournalStart = {
 
 export type JournalFinish = {
   readonly kind: "finish";
-  readonly ord: string;
+  readonly position: string;
   readonly state: "finished" | "failed" | "unknown";
   readonly result: StepResult;
   readonly at: string;
@@ -76,7 +76,7 @@ export type JournalWhole = Omit<JournalStart, "kind"> &
 export type JournalWrite = JournalStart | JournalFinish | JournalWhole;
 
 export type JournalRow = {
-  readonly ord: string;
+  readonly position: string;
   readonly scope: string;
   readonly stepId?: string;
   readonly toolId: string;
@@ -146,12 +146,12 @@ export type CommitNews = {
 };
 
 /** Half-open range of positions, [from, to). */
-export type OrdRange = { readonly from: string; readonly to: string };
+export type PositionRange = { readonly from: string; readonly to: string };
 
 export type JournalQuery = {
   readonly sessionId: string;
   /** Disjoint and ascending; absent means the whole session. */
-  readonly ranges?: readonly OrdRange[];
+  readonly ranges?: readonly PositionRange[];
   readonly stepId?: string;
   /** Only rows that have a result, as history shows them. */
   readonly settledOnly?: boolean;
@@ -208,7 +208,7 @@ export type StateStore = {
     readonly limit: number;
   }): Promise<Page<ContextRow>>;
   readJournal(query: JournalQuery): Promise<readonly JournalRow[]>;
-  readJournalRow(sessionId: string, ord: string): Promise<JournalRow | undefined>;
+  readJournalRow(sessionId: string, position: string): Promise<JournalRow | undefined>;
 
   readEvents(query: EventQuery): Promise<readonly StoredEvent[]>;
   lastEventSeq(): Promise<number>;

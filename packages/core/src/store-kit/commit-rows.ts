@@ -40,12 +40,12 @@ export type ContextText = {
   readonly key: string;
   readonly implicit: boolean;
   /** Exactly one of the two is there. */
-  readonly ord: string | null;
+  readonly position: string | null;
   readonly value: string | null;
 };
 /** One write of the journal: what was asked, what came of it, or both. `request` and `result` are JSON. */
 export type JournalText = {
-  readonly ord: string;
+  readonly position: string;
   readonly start: JournalStartText | undefined;
   readonly end: JournalEndText | undefined;
 };
@@ -166,14 +166,14 @@ function contextText(commit: Commit, row: ContextWrite, text: Measured): Context
     scope: checkKey(commit, "scope", row.scope),
     key: checkKey(commit, "context key", row.key),
     implicit: row.implicit === true,
-    ord: row.value.kind === "output" ? checkKey(commit, "position", row.value.ord) : null,
+    position: row.value.kind === "output" ? checkKey(commit, "position", row.value.position) : null,
     value: row.value.kind === "inline" ? write(commit, "context value", inline, text) : null,
   };
 }
 
 function journalText(commit: Commit, row: JournalWrite, text: Measured): JournalText {
   return {
-    ord: checkKey(commit, "position", row.ord),
+    position: checkKey(commit, "position", row.position),
     start: row.kind === "finish" ? undefined : startText(commit, row, text),
     end: row.kind === "start" ? undefined : endText(commit, row, text),
   };

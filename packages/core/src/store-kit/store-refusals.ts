@@ -15,24 +15,28 @@ export const refuse = {
     storeError("session_not_found", `No session "${sessionId}". Create it with expectVersion 0 first.`, {
       details: { sessionId },
     }),
-  positionTaken: (sessionId: string, ord: string): ErgonError<StoreErrorCode> =>
-    storeError("commit_invalid", `Session "${sessionId}" has a journal row at ${ord} already. Nothing was written.`, {
-      details: { sessionId, ord },
-    }),
-  positionSettled: (sessionId: string, ord: string): ErgonError<StoreErrorCode> =>
+  positionTaken: (sessionId: string, position: string): ErgonError<StoreErrorCode> =>
     storeError(
       "commit_invalid",
-      `The journal row at ${ord} of session "${sessionId}" has its result already. Nothing was written.`,
+      `Session "${sessionId}" has a journal row at ${position} already. Nothing was written.`,
       {
-        details: { sessionId, ord },
+        details: { sessionId, position },
       },
     ),
-  positionUnknown: (sessionId: string, ord: string): ErgonError<StoreErrorCode> =>
+  positionSettled: (sessionId: string, position: string): ErgonError<StoreErrorCode> =>
     storeError(
       "commit_invalid",
-      `Session "${sessionId}" has no started journal row at ${ord} to finish. Nothing was written.`,
+      `The journal row at ${position} of session "${sessionId}" has its result already. Nothing was written.`,
       {
-        details: { sessionId, ord },
+        details: { sessionId, position },
+      },
+    ),
+  positionUnknown: (sessionId: string, position: string): ErgonError<StoreErrorCode> =>
+    storeError(
+      "commit_invalid",
+      `Session "${sessionId}" has no started journal row at ${position} to finish. Nothing was written.`,
+      {
+        details: { sessionId, position },
       },
     ),
   queueFull: (limit: string): ErgonError<StoreErrorCode> =>

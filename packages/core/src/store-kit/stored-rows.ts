@@ -11,11 +11,11 @@ export function storedEvent(event: EventText, seq: number, owner: string, sessio
   return sessionId === "" ? { type, at, data, seq, owner } : { type, at, data, seq, owner, sessionId };
 }
 
-export function journalRow(ord: string, start: JournalStartText, end: JournalEndText | undefined): JournalRow {
+export function journalRow(position: string, start: JournalStartText, end: JournalEndText | undefined): JournalRow {
   const { scope, stepId, toolId, effects, key, argsHash, startedAt } = start;
   const request = JSON.parse(start.request) as Json;
   const step = stepId === null ? {} : { stepId };
-  const begun = { ord, scope, ...step, toolId, effects, key, argsHash, request, startedAt };
+  const begun = { position, scope, ...step, toolId, effects, key, argsHash, request, startedAt };
   if (end === undefined) return { ...begun, state: "started", energyUnits: 0 };
   const { state, finishedAt, energyUnits } = end;
   return { ...begun, state, result: JSON.parse(end.result) as StepResult, finishedAt, energyUnits };

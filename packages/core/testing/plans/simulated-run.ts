@@ -16,7 +16,7 @@ import { createEngine, type EmbeddedEngine } from "../../src/plans/engine/engine
 import { placedWaits, type PlacedWait } from "../../src/plans/engine/waits/waits.ts";
 import { visitPath, type Cursor } from "../../src/plans/frames.ts";
 import { indexPlan } from "../../src/plans/interpreter.ts";
-import { decodePosition } from "../../src/plans/ord.ts";
+import { decodePosition } from "../../src/plans/position.ts";
 import type { Commit, SessionRecord } from "../../src/ports/state-store.ts";
 import type { Json, JsonObject } from "../../src/schema/values/json.ts";
 import type { AgenticPlan } from "../../src/schema/plan.ts";
@@ -292,7 +292,7 @@ export async function simulate(simulation: Simulation): Promise<SimulatedRun> {
   }
 
   async function answer(engine: EmbeddedEngine, sessionId: string, placed: PlacedWait): Promise<void> {
-    const key = `${sessionId} ${placed.ord} ${placed.wait.kind}`;
+    const key = `${sessionId} ${placed.position} ${placed.wait.kind}`;
     if (acknowledged.has(key)) throw new Error(`The answer at ${key} was acknowledged and then forgotten.`);
     const input = await answerWait(placed, sessionId);
     await engine.resume({ owner: OWNER, sessionId, step: placed.wait.path, input });
@@ -300,11 +300,11 @@ export async function simulate(simulation: Simulation): Promise<SimulatedRun> {
   }
 
   async function answerCall(call: Call, frames: Cursor | null, sessionId: string): Promise<CallAnswer> {
-    const ord = call.key.slice(sessionId.length + 1);
-    const frame = frames === null ? undefined : visitPath(frames, ord).at(-1)?.frame;
+    const position = call.key.slice(sessionId.length + 1);
+    const frame = frames === null ? undefined : visitPath(frames, position).at(-1)?.frame;
     const attempt = frame?.state.kind === "call" ? frame.state.attempt : 1;
     return world.call({
-      position: decodePosition(ord),
+      position: decodePosition(position),
       stepId: frame?.at ?? "",
       toolId: call.toolId,
       args: call.args,
@@ -312,20 +312,20 @@ export async function simulate(simulation: Simulation): Promise<SimulatedRun> {
     });
   }
 
-  async function answerWait({ ord, wait }: PlacedWait, sessionId: string): Promise<Json> {
-    const place = { position: decodePosition(ord), stepId: wait.stepId };
+  async function answerWait({ position, wait }: PlacedWait, sessionId: string): Promise<Json> {
+    const place = { position: decodePosition(position), stepId: wait.stepId };
     if (wait.kind === "human") return world.answer(place);
     if (wait.error?.code !== "outcome_unknown") return world.decide(place);
-    return { happened: await truth(sessionId, ord, place) };
+    return { happened: await truth(sessionId, position, place) };
   }
 
   /** What the forgotten call came to, as a person would find out. */
   async function truth(
     sessionId: string,
-    ord: string,
+    position: string,
     place: { readonly position: number[]; readonly stepId: string },
   ): Promise<Json> {
-    const row = await store.readJournalRow(sessionId, ord);
+    const row = await store.readJournalRow(sessionId, position);
     const answer = world.call({ ...place, toolId: row?.toolId ?? "", args: row?.request as JsonObject, attempt: 1 });
     return "output" in answer ? answer.output : null;
   }

@@ -128,9 +128,9 @@ export function commitRules(open: OpenStore): void {
       const { store } = await open();
       await store.commit(creation("s", { journal: [start("a"), start("b"), whole("c")] }));
       await store.commit(update("s", 1, { journal: [finish("a", { state: "unknown", result: { output: 1 } })] }));
-      for (const ord of ["a", "c"]) {
+      for (const position of ["a", "c"]) {
         await expectRefused(
-          store.commit(update("s", 2, { journal: [finish(ord, { result: { output: 2 } })] })),
+          store.commit(update("s", 2, { journal: [finish(position, { result: { output: 2 } })] })),
           "commit_invalid",
         );
       }
@@ -254,9 +254,9 @@ export function commitRules(open: OpenStore): void {
         );
         await store.commit({ sessionId: "s", owner: OWNER, events: [event(data)] });
         expect((await store.readEvents({ afterSeq: 0, limit: 1 }))[0]?.data).toEqual(data);
-        const ord = "x".repeat(MAX_KEY_CHARS);
-        await store.commit({ sessionId: "s", owner: OWNER, journal: [whole(ord, { key: "k" })] });
-        expect((await store.readJournalRow("s", ord))?.ord).toBe(ord);
+        const position = "x".repeat(MAX_KEY_CHARS);
+        await store.commit({ sessionId: "s", owner: OWNER, journal: [whole(position, { key: "k" })] });
+        expect((await store.readJournalRow("s", position))?.position).toBe(position);
       },
     );
 

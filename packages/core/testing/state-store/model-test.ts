@@ -44,12 +44,12 @@ export function modelRules(open: OpenStore): void {
 const SESSIONS = ["s", "t"] as const;
 const sessionId = fc.constantFrom(...SESSIONS);
 const owner = fc.constantFrom(OWNER, "bob");
-const ord = fc.constantFrom("1", "1a", "1a1", "1a2", "1b", "2", "3");
+const position = fc.constantFrom("1", "1a", "1a1", "1a2", "1b", "2", "3");
 const stepId = fc.option(fc.constantFrom("x", "y"), { nil: undefined });
 const json = fc.jsonValue({ maxDepth: 2 }).map((value) => JSON.parse(JSON.stringify(value)) as never);
 
 const journalWrite = fc
-  .tuple(ord, stepId, fc.constantFrom("start", "finish", "finish", "whole"), json)
+  .tuple(position, stepId, fc.constantFrom("start", "finish", "finish", "whole"), json)
   .map(([at, step, kind, value]) => {
     const ofStep = step === undefined ? {} : { stepId: step };
     if (kind === "start") return start(at, { ...ofStep, request: value });
@@ -73,7 +73,7 @@ const given: fc.Arbitrary<Given> = fc.record({
       key: fc.constantFrom("k", "l"),
       value: fc.oneof(
         fc.record({ kind: fc.constant("inline" as const), value: json }),
-        fc.record({ kind: fc.constant("output" as const), ord }),
+        fc.record({ kind: fc.constant("output" as const), position }),
       ),
     }),
     { maxLength: 3 },
@@ -102,8 +102,8 @@ const query = fc.record(
     sessionId,
     order: fc.constantFrom("newest" as const, "oldest" as const),
     limit: fc.integer({ min: 1, max: 8 }),
-    ranges: fc.uniqueArray(ord, { maxLength: 4 }).map((ords) => {
-      const sorted = ords.sort();
+    ranges: fc.uniqueArray(position, { maxLength: 4 }).map((positions) => {
+      const sorted = positions.sort();
       return sorted.flatMap((from, n) => (n % 2 === 1 ? [] : [{ from, to: sorted[n + 1] ?? "9" }]));
     }),
     stepId: fc.constantFrom("x", "y"),

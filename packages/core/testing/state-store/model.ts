@@ -50,10 +50,12 @@ export function createModel(): Model {
       const rows = state.journal
         .filter((entry) => entry.sessionId === sessionId)
         .map(({ row }) => row)
-        .filter((row) => ranges === undefined || ranges.some(({ from, to }) => row.ord >= from && row.ord < to))
+        .filter(
+          (row) => ranges === undefined || ranges.some(({ from, to }) => row.position >= from && row.position < to),
+        )
         .filter((row) => stepId === undefined || row.stepId === stepId)
         .filter((row) => settledOnly !== true || row.state !== "started")
-        .sort((a, b) => (a.ord < b.ord ? -1 : 1));
+        .sort((a, b) => (a.position < b.position ? -1 : 1));
       if (order === "newest") rows.reverse();
       return rows.slice(offset, offset + limit);
     },
@@ -89,7 +91,7 @@ function applied(state: State, commit: Commit): State | undefined {
   const { sessionId, owner } = commit;
   const journal = [...state.journal];
   for (const write of commit.journal ?? []) {
-    const at = journal.findIndex((entry) => entry.sessionId === sessionId && entry.row.ord === write.ord);
+    const at = journal.findIndex((entry) => entry.sessionId === sessionId && entry.row.position === write.position);
     if (write.kind === "finish") {
       const row = journal[at]?.row;
       if (row?.state !== "started") return undefined;

@@ -32,7 +32,7 @@ export function textRules(open: OpenStore): void {
           update("s", 1, { journal: [whole(text, { stepId: text, request: text })], cursor: { name: text, seq: 3 } }),
         );
         expect(await store.readJournal({ sessionId: "s", stepId: text, order: "newest", limit: 2 })).toMatchObject([
-          { ord: text, request: text },
+          { position: text, request: text },
         ]);
         expect(await store.readCursor(text)).toBe(3);
       },
@@ -57,9 +57,9 @@ export function textRules(open: OpenStore): void {
         "\u{10000}",
         "\u{10ffff}",
       ];
-      await store.commit(creation("s", { journal: sorted.toReversed().map((ord) => whole(ord)) }));
+      await store.commit(creation("s", { journal: sorted.toReversed().map((position) => whole(position)) }));
       const rows = await store.readJournal({ sessionId: "s", order: "oldest", limit: 100 });
-      expect(rows.map(({ ord }) => ord)).toEqual(sorted);
+      expect(rows.map(({ position }) => position)).toEqual(sorted);
     });
 
     it("may hold half a surrogate pair in a value", async () => {

@@ -9,16 +9,18 @@ export function contextRules(open: OpenStore): void {
       const { store } = await open();
       const rows: ContextWrite[] = [
         { scope: "", key: "a", value: { kind: "inline", value: { deep: [1, null] } } },
-        { scope: "1a", key: "a", implicit: true, value: { kind: "output", ord: "1a1" } },
+        { scope: "1a", key: "a", implicit: true, value: { kind: "output", position: "1a1" } },
         { scope: "1a", key: "b", value: { kind: "inline", value: null } },
       ];
       await store.commit(creation("s", { context: rows }));
       await store.commit(update("s", 1, { context: [{ scope: "", key: "b", value: { kind: "inline", value: 2 } }] }));
-      await store.commit(update("s", 2, { context: [{ scope: "", key: "b", value: { kind: "output", ord: "x" } }] }));
+      await store.commit(
+        update("s", 2, { context: [{ scope: "", key: "b", value: { kind: "output", position: "x" } }] }),
+      );
       expect(await store.readContext("s", ["1a"])).toEqual(rows.slice(1));
       expect(await store.readContext("s", ["", "nowhere", "", "1a"])).toEqual([
         rows[0],
-        { scope: "", key: "b", value: { kind: "output", ord: "x" } },
+        { scope: "", key: "b", value: { kind: "output", position: "x" } },
         ...rows.slice(1),
       ]);
       expect(await store.readContext("t", [""])).toEqual([]);

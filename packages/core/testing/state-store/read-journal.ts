@@ -11,7 +11,7 @@ export function journalRules(open: OpenStore): void {
         creation("s", { journal: [start("a", { stepId: "greet" }), whole("b", { effects: "pure" })] }),
       );
       expect(await store.readJournalRow("s", "a")).toEqual({
-        ord: "a",
+        position: "a",
         scope: "",
         stepId: "greet",
         toolId: "demo::greet",
@@ -45,16 +45,20 @@ export function journalRules(open: OpenStore): void {
 
     it("answers ranges, steps, offsets and limits, newest or oldest first", async () => {
       const { store } = await open();
-      const ords = ["1a", "1b1", "1b2", "1b3", "1c", "2a", "2b"];
+      const positions = ["1a", "1b1", "1b2", "1b3", "1c", "2a", "2b"];
       const step = (n: number) => (n % 2 === 0 ? { stepId: "even" } : {});
       await store.commit(
-        creation("s", { journal: ords.toReversed().map((ord) => whole(ord, step(ords.indexOf(ord)))) }),
+        creation("s", {
+          journal: positions.toReversed().map((position) => whole(position, step(positions.indexOf(position)))),
+        }),
       );
       await store.commit(update("s", 1, { journal: [start("2c", { stepId: "even" })] }));
       const read = async (query: object) =>
-        (await store.readJournal({ sessionId: "s", order: "oldest", limit: 100, ...query })).map(({ ord }) => ord);
-      expect(await read({})).toEqual([...ords, "2c"]);
-      expect(await read({ order: "newest", settledOnly: true })).toEqual(ords.toReversed());
+        (await store.readJournal({ sessionId: "s", order: "oldest", limit: 100, ...query })).map(
+          ({ position }) => position,
+        );
+      expect(await read({})).toEqual([...positions, "2c"]);
+      expect(await read({ order: "newest", settledOnly: true })).toEqual(positions.toReversed());
       expect(await read({ order: "newest", limit: 2, offset: 1 })).toEqual(["2b", "2a"]);
       expect(await read({ ranges: [{ from: "1b", to: "1c" }] })).toEqual(["1b1", "1b2", "1b3"]);
       expect(await read({ ranges: [] })).toEqual([]);

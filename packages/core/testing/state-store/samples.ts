@@ -35,28 +35,36 @@ export function update(sessionId: string, expectVersion: number, more: Partial<C
   };
 }
 
-export function start(ord: string, more: Partial<JournalStart> = {}): JournalStart {
+export function start(position: string, more: Partial<JournalStart> = {}): JournalStart {
   return {
     kind: "start",
-    ord,
+    position,
     scope: "",
     toolId: "demo::greet",
     effects: "once",
-    key: `key-${ord}`,
+    key: `key-${position}`,
     argsHash: "00",
-    request: { who: ord },
+    request: { who: position },
     at: AT,
     ...more,
   };
 }
 
-export function finish(ord: string, more: Partial<JournalFinish> = {}): JournalFinish {
-  return { kind: "finish", ord, state: "finished", result: { output: `out ${ord}` }, at: AT, energyUnits: 1, ...more };
+export function finish(position: string, more: Partial<JournalFinish> = {}): JournalFinish {
+  return {
+    kind: "finish",
+    position,
+    state: "finished",
+    result: { output: `out ${position}` },
+    at: AT,
+    energyUnits: 1,
+    ...more,
+  };
 }
 
-export function whole(ord: string, more: Partial<JournalWhole> = {}): JournalWhole {
-  const { kind: _start, ...begun } = start(ord);
-  const { kind: _finish, at: _at, ...ended } = finish(ord);
+export function whole(position: string, more: Partial<JournalWhole> = {}): JournalWhole {
+  const { kind: _start, ...begun } = start(position);
+  const { kind: _finish, at: _at, ...ended } = finish(position);
   return { ...begun, ...ended, kind: "whole", finishedAt: AT, ...more };
 }
 

@@ -8,7 +8,7 @@ import type { ActionResult } from "../../schema/mcp-loop.ts";
 import type { PlanProblem } from "../../schema/plan.ts";
 import type { Mode, SessionCore } from "../../schema/session.ts";
 import type { EmbeddedEngine } from "../../plans/engine/engine.ts";
-import { afterPrefix, encodePart } from "../../plans/ord.ts";
+import { afterPrefix, encodePart } from "../../plans/position.ts";
 import { ownFailure } from "../../tools/gate/own-failure.ts";
 import type { CompiledActions } from "../compile-actions.ts";
 import type { LoopTrace } from "./trace.ts";

@@ -6,7 +6,7 @@ import { diffRuns, MAX_DIFF_CHARS, MAX_DIFF_KEYS, MAX_DIFF_STEPS, type ComparedR
 const at = "2026-01-01T00:00:00.000Z";
 
 function row(output: Json): JournalRow {
-  const call = { ord: "", scope: "", toolId: "t", effects: "pure", key: "", argsHash: "", request: {} } as const;
+  const call = { position: "", scope: "", toolId: "t", effects: "pure", key: "", argsHash: "", request: {} } as const;
   return { ...call, startedAt: at, finishedAt: at, state: "finished", result: { output }, energyUnits: 1 };
 }
 

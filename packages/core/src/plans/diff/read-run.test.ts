@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { callStep, createEngineWorld, planOf } from "../../../testing/engine/engine-world.ts";
 import type { JournalWhole } from "../../ports/state-store.ts";
-import { encodePosition } from "../ord.ts";
+import { encodePosition } from "../position.ts";
 import { MAX_COMPARED_CALLS } from "./read-run.ts";
 
 const owner = "ann";
@@ -15,8 +15,16 @@ describe("reading a run for a comparison", () => {
     await engine.settled({ owner, sessionId });
     const more = (from: number, count: number) => {
       const journal = Array.from({ length: count }, (_, n): JournalWhole => {
-        const ord = encodePosition([1, from + n]);
-        const call = { ord, scope: "", stepId: "one", toolId: "t", effects: "pure", key: ord, argsHash: "" } as const;
+        const position = encodePosition([1, from + n]);
+        const call = {
+          position,
+          scope: "",
+          stepId: "one",
+          toolId: "t",
+          effects: "pure",
+          key: position,
+          argsHash: "",
+        } as const;
         const ended = { finishedAt: at, state: "finished", result: { output: n }, energyUnits: 0 } as const;
         return { ...call, ...ended, kind: "whole", request: {}, at };
       });

@@ -1,6 +1,6 @@
 import { MAX_PAGE_ROWS, type JournalRow, type SessionRecord, type StateStore } from "../../ports/state-store.ts";
 import type { SessionContext } from "../../schema/session.ts";
-import { afterPrefix, encodePart } from "../ord.ts";
+import { afterPrefix, encodePart } from "../position.ts";
 import { visitNames } from "../visit-name.ts";
 import type { ComparedRun } from "./diff-runs.ts";
 
@@ -21,10 +21,10 @@ export async function readRun(store: StateStore, record: SessionRecord, context:
     rows.push(...page);
     const last = page.at(-1);
     if (last === undefined || page.length < MAX_PAGE_ROWS) break;
-    from = `${last.ord}\u0000`;
+    from = `${last.position}\u0000`;
   }
-  const nameOf = ({ stepId, ord, toolId }: JournalRow): string =>
-    stepId === undefined ? toolId : (names?.(stepId, ord) ?? stepId);
+  const nameOf = ({ stepId, position, toolId }: JournalRow): string =>
+    stepId === undefined ? toolId : (names?.(stepId, position) ?? stepId);
   return {
     core,
     context,

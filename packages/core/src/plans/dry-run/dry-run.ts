@@ -93,7 +93,7 @@ export function createDryRun(deps: DryRunDeps): DryRun {
       });
       const rows = await scratch.store.readJournal({ sessionId, order: "oldest", limit: MAX_DRY_CALLS });
       const names = visitNames({ plan: walked });
-      const calls = rows.map((row) => describeCall(row, names(row.stepId ?? "", row.ord), noted.get(row.key)));
+      const calls = rows.map((row) => describeCall(row, names(row.stepId ?? "", row.position), noted.get(row.key)));
       const { context } = await engine.readSession({ owner, sessionId, historyLimit: 1 });
       return report(walked, { calls, walk, unknownOutputs: unknownOutputs(), response: context[FINAL_RESPONSE_KEY] });
     } finally {

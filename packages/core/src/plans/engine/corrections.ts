@@ -80,15 +80,13 @@ export function createCorrections({ deps, pool }: { readonly deps: EngineDeps; r
       const told = await deliver(pool, session, ({ state }) =>
         failedWait(state, correction.position) === undefined
           ? undefined
-          : { kind: "proposed", ord: correction.position, atMs: deps.clock.now(), correction },
+          : { kind: "proposed", position: correction.position, atMs: deps.clock.now(), correction },
       );
       return told !== undefined;
     },
     escalate: async (session, position) => {
       const told = await deliver(pool, session, ({ state }) =>
-        failedWait(state, position) !== undefined
-          ? { kind: "escalated", ord: position, atMs: deps.clock.now() }
-          : undefined,
+        failedWait(state, position) !== undefined ? { kind: "escalated", position, atMs: deps.clock.now() } : undefined,
       );
       return told !== undefined;
     },
@@ -99,7 +97,7 @@ export function createCorrections({ deps, pool }: { readonly deps: EngineDeps; r
         if (failedWait(state, stands.position)?.correction?.correctionId !== correctionId) return undefined;
         const correction: Correction = { ...stands, state: "applied", settledAt: isoTime(deps.clock) };
         const atMs = deps.clock.now();
-        return { kind: "decided", ord: stands.position, atMs, decision: decisionOf(stands, atMs), correction };
+        return { kind: "decided", position: stands.position, atMs, decision: decisionOf(stands, atMs), correction };
       }).catch((thrown: unknown) => {
         if (isErgonError(thrown) && thrown.code === "wait_not_open") return undefined;
         throw thrown;
@@ -136,7 +134,7 @@ export function createCorrections({ deps, pool }: { readonly deps: EngineDeps; r
     const proposed = visit.frame.state.kind === "error" ? visit.frame.state.correction : undefined;
     const call = step.type === "tool_call" ? await failedCall(state, visit, step) : undefined;
     return {
-      position: visit.ord,
+      position: visit.position,
       path,
       step,
       plan: state.plan.plan,
@@ -167,14 +165,14 @@ export function createCorrections({ deps, pool }: { readonly deps: EngineDeps; r
   }
 
   /** Undefined where a pointer leads nowhere: what the step would be called with is not known. */
-  async function planArguments(state: RunState, { place, ord, frame }: Visit): Promise<JsonObject | undefined> {
+  async function planArguments(state: RunState, { place, position, frame }: Visit): Promise<JsonObject | undefined> {
     const needed = state.plan.dataOf(frame.at);
     if (needed.kind !== "arguments") return undefined;
     const loaded = new Map<string, unknown>();
     try {
       const { value } = await resolveWith(
         () => resolveTemplate(needed.template, state.data.view(place, loaded)),
-        (loads) => state.data.load({ place, ord }, loads, loaded),
+        (loads) => state.data.load({ place, position }, loads, loaded),
       );
       return value as JsonObject;
     } catch (thrown) {
@@ -185,7 +183,7 @@ export function createCorrections({ deps, pool }: { readonly deps: EngineDeps; r
 }
 
 function failedWait({ plan, cursor }: RunState, position: string): OpenWait | undefined {
-  return placedWaits(plan, cursor).find(({ ord, wait }) => ord === position && wait.kind === "error")?.wait;
+  return placedWaits(plan, cursor).find((placed) => placed.position === position && placed.wait.kind === "error")?.wait;
 }
 
 function decisionOf({ call }: Correction, nowMs: number): Decision {

@@ -168,9 +168,9 @@ export function createEngine(given: EngineDeps & { readonly plans: PlanLookup })
     const told = await deliver(pool, { owner, sessionId }, async ({ state: { plan, cursor } }) => {
       const waits = placedWaits(plan, cursor);
       // One answer is for one wait: if that has been answered meanwhile, it is not for the next.
-      const chosen = meant === undefined ? chooseWait(waits, step) : waits.find(({ ord }) => ord === meant);
+      const chosen = meant === undefined ? chooseWait(waits, step) : waits.find(({ position }) => position === meant);
       if (chosen === undefined) return undefined;
-      meant = chosen.ord;
+      meant = chosen.position;
       const answer = await answerFor(chosen, stepOf(plan, chosen.wait.stepId), input, deps.clock.now());
       if (answer.kind === "reviewed" && mayApprove === false)
         throw accessError("forbidden", "Accepting or refusing a correction needs a token with scope person.");

@@ -58,7 +58,7 @@ export function createSessionReader({ store, blobs }: Pick<EngineDeps, "store" |
         readCorrections(store, sessionId),
       ]);
       const oldest = rows.at(-1);
-      const more = rows.length === limit && oldest !== undefined ? { nextCursor: oldest.ord } : {};
+      const more = rows.length === limit && oldest !== undefined ? { nextCursor: oldest.position } : {};
       const context = await contextOf(store, sessionId, kept, rows);
       const openCalls = await readOpenCalls(store, found);
       return {
@@ -102,11 +102,12 @@ async function contextOf(
   kept: readonly ContextRow[],
   rows: readonly JournalRow[],
 ): Promise<SessionContext> {
-  const read = new Map(rows.map((row) => [row.ord, row]));
+  const read = new Map(rows.map((row) => [row.position, row]));
   const context: SessionContext = {};
   for (const { key, value } of kept) {
-    const row = value.kind === "output" ? read.get(value.ord) : undefined;
-    context[key] = row === undefined ? await storedValue(store, sessionId, value) : outputOf(row, sessionId, row.ord);
+    const row = value.kind === "output" ? read.get(value.position) : undefined;
+    context[key] =
+      row === undefined ? await storedValue(store, sessionId, value) : outputOf(row, sessionId, row.position);
   }
   return context;
 }

@@ -3,7 +3,7 @@ import type { Amendment, StepState, Visit } from "../frames.ts";
 import type { At, Completion, Decision, Move, Out, StepKind } from "../transition.ts";
 
 export function at(visit: Visit): At {
-  return { ord: visit.ord, place: visit.place, stepId: visit.frame.at };
+  return { position: visit.position, place: visit.place, stepId: visit.frame.at };
 }
 
 export function failMove(visit: Visit, error: ErrorRecord, atMs: number): Move {
@@ -83,7 +83,7 @@ function again(visit: Visit, code: string, decision: Extract<Decision, { action:
     ...(args === undefined ? {} : { args }),
     ...(toolId === undefined ? {} : { toolId }),
     ...(answers === undefined ? {} : { answers }),
-    ...(decision.sameKey === true ? { keyOrd: before?.keyOrd ?? visit.ord } : {}),
+    ...(decision.sameKey === true ? { keyOrd: before?.keyOrd ?? visit.position } : {}),
   };
   const changes = Object.keys(amendment).length === 0 ? {} : { amendment };
   if (decision.wait === undefined) return { kind: "ready", ...changes };

@@ -142,7 +142,7 @@ function checkAnew(visit: Visit): Move {
   const { amendment } = amended(visit);
   return {
     to: "again",
-    state: { kind: "ready", amendment: { ...amendment, keyOrd: amendment?.keyOrd ?? visit.ord } },
+    state: { kind: "ready", amendment: { ...amendment, keyOrd: amendment?.keyOrd ?? visit.position } },
   };
 }
 
@@ -153,12 +153,12 @@ function call(visit: Visit, attempt: number, out: Out, changes = amended(visit))
 
 /** Context refers to the output by its position in the journal; the value is stored once. */
 function succeed(step: ToolCallStep, visit: Visit, out: Out): Move {
-  out.writes.push(...resultWrites(step, visit.place.scope, visit.ord));
+  out.writes.push(...resultWrites(step, visit.place.scope, visit.position));
   return { to: "next", stepId: step.nextStepId };
 }
 
-export function resultWrites(step: ToolCallStep, scope: string, ord: string): ContextWrite[] {
-  const value = { kind: "output", ord } as const;
+export function resultWrites(step: ToolCallStep, scope: string, position: string): ContextWrite[] {
+  const value = { kind: "output", position } as const;
   const byItself: ContextWrite = { scope, key: resultKey(step.toolId), implicit: true, value };
   return step.saveAs === undefined ? [byItself] : [byItself, { scope, key: step.saveAs, value }];
 }

@@ -32,7 +32,8 @@ export function importState(db: DatabaseSync, path: string, version: number): nu
   return log.loose.filter((text) => commitsIn(text).some(isMissing)).length;
 
   function importJournal(): void {
-    const rows = db.prepare(`SELECT j.id, j.session_n, s.id AS sessionId, j.ord, j.owner, j.step_id AS stepId, j.intent,
+    const rows =
+      db.prepare(`SELECT j.id, j.session_n, s.id AS sessionId, j.ord AS position, j.owner, j.step_id AS stepId, j.intent,
       j.outcome FROM old_journal j JOIN sessions s ON s.n = j.session_n ORDER BY j.id`);
     for (const row of rows.iterate() as Iterable<OldJournalColumns>) {
       const start = readStart(row, JSON.parse(row.intent) as Parameters<typeof readStart>[1]);
@@ -42,7 +43,7 @@ export function importState(db: DatabaseSync, path: string, version: number): nu
           : readEnd(JSON.parse(row.outcome) as Parameters<typeof readEnd>[0], start.startedAt);
       statements.addJournal.run(
         row.session_n,
-        row.ord,
+        row.position,
         row.owner,
         start.scope,
         start.stepId,
@@ -65,7 +66,7 @@ export function importState(db: DatabaseSync, path: string, version: number): nu
       LEFT JOIN sessions s ON s.n = e.session_n ORDER BY e.id`);
     for (const { n, sessionId, owner, entries } of rows.iterate() as Iterable<OldEntriesColumns>) {
       const written = JSON.parse(entries) as OldEnergy[];
-      for (const row of readOldEnergy(written, sessionId ?? "", (ord) => callAt(n ?? 0, ord)))
+      for (const row of readOldEnergy(written, sessionId ?? "", (position) => callAt(n ?? 0, position)))
         statements.addEnergy.run(n, owner, row.at, row.cause, row.units, row.toolId ?? null, row.reference ?? null);
     }
   }
@@ -84,8 +85,8 @@ export function importState(db: DatabaseSync, path: string, version: number): nu
     const known = sessionOf(written.sessionId);
     const n = known?.n ?? (written.sessionId === "" ? undefined : highest("SELECT max(n) AS n FROM sessions") + 1);
     const rows = readOldCommit(written, {
-      startedAt: (ord) => String(journalAt(known?.n ?? 0, ord)["started_at"]),
-      callAt: (ord) => callAt(known?.n ?? 0, ord),
+      startedAt: (position) => String(journalAt(known?.n ?? 0, position)["started_at"]),
+      callAt: (position) => callAt(known?.n ?? 0, position),
     });
     writeRows(statements, rows, { n, known, firstSeq: highest("SELECT max(seq) AS n FROM events") + 1 });
   }
@@ -100,22 +101,22 @@ export function importState(db: DatabaseSync, path: string, version: number): nu
   function isMissing({ sessionId, journal = [] }: OldCommit): boolean {
     if (sessionId === "") return false;
     const session = sessionOf(sessionId);
-    return session === undefined || journal.some(([ord]) => selectJournal.get(session.n, ord) === undefined);
+    return session === undefined || journal.some(([position]) => selectJournal.get(session.n, position) === undefined);
   }
 
   function highest(sql: string): number {
     return Number(db.prepare(sql).get()?.["n"] ?? 0);
   }
 
-  function journalAt(n: number, ord: string): Record<string, unknown> {
-    const row = selectJournal.get(n, ord);
+  function journalAt(n: number, position: string): Record<string, unknown> {
+    const row = selectJournal.get(n, position);
     if (row === undefined)
-      throw storeError("store_corrupt", `${path} has no journal row at ${ord}, which the log refers to.`);
+      throw storeError("store_corrupt", `${path} has no journal row at ${position}, which the log refers to.`);
     return row;
   }
 
-  function callAt(n: number, ord: string): SpentCall {
-    const row = journalAt(n, ord);
+  function callAt(n: number, position: string): SpentCall {
+    const row = journalAt(n, position);
     const { tool_id: toolId, energy_units: units, finished_at: finished, started_at: started } = row;
     return { toolId: String(toolId), units: Number(units), at: String(finished ?? started) };
   }
@@ -133,7 +134,7 @@ const UNCHANGED = [
 type OldJournalColumns = {
   readonly session_n: number;
   readonly sessionId: string;
-  readonly ord: string;
+  readonly position: string;
   readonly owner: string;
   readonly stepId: string | null;
   readonly intent: string;

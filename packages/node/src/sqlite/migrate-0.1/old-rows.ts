@@ -6,7 +6,7 @@ import type { CommitRows, EnergyRow, EventText, JournalEndText, JournalStartText
 type Value = unknown;
 
 /** A call of the session itself has this key unless it was amended. */
-const usualKey = (sessionId: string, ord: string): string => `${sessionId}:${ord}`;
+const usualKey = (sessionId: string, position: string): string => `${sessionId}:${position}`;
 
 type OldStart =
   | readonly [
@@ -21,14 +21,18 @@ type OldStart =
   | (Omit<JournalStartText, "request" | "stepId"> & { readonly request: Value });
 
 export function readStart(
-  { sessionId, ord, stepId }: { readonly sessionId: string; readonly ord: string; readonly stepId: string | null },
+  {
+    sessionId,
+    position,
+    stepId,
+  }: { readonly sessionId: string; readonly position: string; readonly stepId: string | null },
   start: OldStart,
 ): JournalStartText {
   if ("toolId" in start) {
     const { scope, toolId, effects, key, argsHash, request, startedAt } = start;
     return { scope, stepId, toolId, effects, key, argsHash, request: JSON.stringify(request), startedAt };
   }
-  const [toolId, effects, argsHash, request, startedAt, scope = "", key = usualKey(sessionId, ord)] = start;
+  const [toolId, effects, argsHash, request, startedAt, scope = "", key = usualKey(sessionId, position)] = start;
   const known = effects as JournalStartText["effects"];
   return { scope, stepId, toolId, effects: known, key, argsHash, request: JSON.stringify(request), startedAt };
 }
@@ -76,7 +80,7 @@ export type SpentCall = { readonly toolId: string; readonly units: number; reado
 export function readOldEnergy(
   entries: readonly OldEnergy[],
   sessionId: string,
-  callAt: (ord: string) => SpentCall,
+  callAt: (position: string) => SpentCall,
 ): EnergyRow[] {
   return entries.map((entry) => {
     if (typeof entry !== "string") return entry;
@@ -104,26 +108,26 @@ export type OldCommit = {
 };
 /** With the step's id, where there is one; version 1 had it inside the start. */
 type OldEntry =
-  | readonly [ord: string, stepId: string, start: OldStart | null, end: OldEnd | null]
-  | readonly [ord: string, start: (OldStart & { readonly stepId?: string }) | null, end: OldEnd | null];
+  | readonly [position: string, stepId: string, start: OldStart | null, end: OldEnd | null]
+  | readonly [position: string, start: (OldStart & { readonly stepId?: string }) | null, end: OldEnd | null];
 
 /** `startedAt` gives the start of a call that an earlier commit began. */
 export function readOldCommit(
   written: OldCommit,
-  parts: { readonly startedAt: (ord: string) => string; readonly callAt: (ord: string) => SpentCall },
+  parts: { readonly startedAt: (position: string) => string; readonly callAt: (position: string) => SpentCall },
 ): CommitRows {
   const { sessionId, owner, core, plan, energy = [] } = written;
   const journal = (written.journal ?? []).map((entry) => {
-    const [ord, stepId, begun, ended] =
+    const [position, stepId, begun, ended] =
       entry.length === 4 ? entry : ([entry[0], entry[1]?.stepId ?? null, entry[1], entry[2]] as const);
-    const start = begun === null ? undefined : readStart({ sessionId, ord, stepId }, begun);
-    const end = ended === null ? undefined : readEnd(ended, start?.startedAt ?? parts.startedAt(ord));
-    return { ord, start, end };
+    const start = begun === null ? undefined : readStart({ sessionId, position, stepId }, begun);
+    const end = ended === null ? undefined : readEnd(ended, start?.startedAt ?? parts.startedAt(position));
+    return { position, start, end };
   });
-  const callAt = (ord: string): SpentCall => {
-    const { start, end } = journal.findLast((entry) => entry.ord === ord) ?? {};
+  const callAt = (position: string): SpentCall => {
+    const { start, end } = journal.findLast((entry) => entry.position === position) ?? {};
     if (start === undefined || end === undefined) {
-      const call = parts.callAt(ord);
+      const call = parts.callAt(position);
       return end === undefined ? call : { ...call, units: end.energyUnits, at: end.finishedAt };
     }
     return { toolId: start.toolId, units: end.energyUnits, at: end.finishedAt };
@@ -145,12 +149,12 @@ export function readOldCommit(
           },
     plan: plan === undefined ? undefined : { hash: plan.hash, plan: JSON.stringify(plan.plan) },
     dropScopes: written.dropScopes ?? [],
-    context: (written.context ?? []).map(([scope, key, implicit, ord, value]) => ({
+    context: (written.context ?? []).map(([scope, key, implicit, position, value]) => ({
       scope,
       key,
       implicit,
-      ord,
-      value: ord === null ? JSON.stringify(value) : null,
+      position,
+      value: position === null ? JSON.stringify(value) : null,
     })),
     journal,
     energy: readOldEnergy(isList(energy) ? energy : energy.entries, sessionId, callAt),

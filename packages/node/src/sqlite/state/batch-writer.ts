@@ -44,19 +44,19 @@ export function createBatchWriter(database: OwnedDatabase): BatchWriter {
     if (session === undefined && rows.session === undefined && sessionId !== "") throw refuse.unknownSession(sessionId);
     // Positions that come twice in this commit, as a start and its end may.
     const own = new Map<string, boolean>();
-    for (const { ord, start, end } of journal) {
-      const open = own.get(ord) ?? isOpen(session, ord);
-      if (start !== undefined && open !== undefined) throw refuse.positionTaken(sessionId, ord);
-      if (start === undefined && open === undefined) throw refuse.positionUnknown(sessionId, ord);
-      if (start === undefined && open === false) throw refuse.positionSettled(sessionId, ord);
-      if (journal.length > 1) own.set(ord, end === undefined);
+    for (const { position, start, end } of journal) {
+      const open = own.get(position) ?? isOpen(session, position);
+      if (start !== undefined && open !== undefined) throw refuse.positionTaken(sessionId, position);
+      if (start === undefined && open === undefined) throw refuse.positionUnknown(sessionId, position);
+      if (start === undefined && open === false) throw refuse.positionSettled(sessionId, position);
+      if (journal.length > 1) own.set(position, end === undefined);
     }
   }
 
   /** Whether the journal row waits for its end; undefined when there is none. */
-  function isOpen(session: KnownSession | undefined, ord: string): boolean | undefined {
-    if (session === undefined || (session.tip !== undefined && ord > session.tip)) return undefined;
-    const row = selectOpen.get(session.n, ord);
+  function isOpen(session: KnownSession | undefined, position: string): boolean | undefined {
+    if (session === undefined || (session.tip !== undefined && position > session.tip)) return undefined;
+    const row = selectOpen.get(session.n, position);
     return row === undefined ? undefined : row["open"] === 1;
   }
 
@@ -121,7 +121,8 @@ export function createBatchWriter(database: OwnedDatabase): BatchWriter {
 /** The highest position of the session, as long as all of them were seen. */
 function tipAfter(known: KnownSession | undefined, { journal }: CommitRows): string | undefined {
   let tip = known === undefined ? "" : known.tip;
-  for (const { ord, start } of journal) if (start !== undefined && tip !== undefined && ord > tip) tip = ord;
+  for (const { position, start } of journal)
+    if (start !== undefined && tip !== undefined && position > tip) tip = position;
   return tip;
 }
 

@@ -5,7 +5,7 @@ import {
   type JournalRow,
   journalRow,
   type JournalStartText,
-  type OrdRange,
+  type PositionRange,
   pageLimit,
 } from "@ergon/core";
 import { AFTER_ALL_TEXT } from "../database/keys.ts";
@@ -34,31 +34,31 @@ export function readJournal({ all }: Reader, n: number, query: JournalQuery): Jo
   return rows;
 }
 
-export function readJournalRow({ all }: Reader, n: number, ord: string): JournalRow | undefined {
-  const [row] = all<JournalColumns>(`SELECT ${COLUMNS} FROM journal WHERE session_n = ? AND ord = ?`, n, ord);
+export function readJournalRow({ all }: Reader, n: number, position: string): JournalRow | undefined {
+  const [row] = all<JournalColumns>(`SELECT ${COLUMNS} FROM journal WHERE session_n = ? AND ord = ?`, n, position);
   return row === undefined ? undefined : rowOf(row);
 }
 
-function inOrder({ ranges, order }: JournalQuery): readonly (OrdRange | typeof EVERYTHING)[] {
+function inOrder({ ranges, order }: JournalQuery): readonly (PositionRange | typeof EVERYTHING)[] {
   if (ranges === undefined) return [EVERYTHING];
   return order === "newest" ? ranges.toReversed() : ranges;
 }
 
 const EVERYTHING = { from: "", to: AFTER_ALL_TEXT };
 
-const COLUMNS = `ord, scope, step_id AS stepId, tool_id AS toolId, effects, key, args_hash AS argsHash, request,
+const COLUMNS = `ord AS position, scope, step_id AS stepId, tool_id AS toolId, effects, key, args_hash AS argsHash, request,
   started_at AS startedAt, state, result, finished_at AS finishedAt, energy_units AS energyUnits`;
 
 type JournalColumns = JournalStartText &
   Pick<JournalEndText, "energyUnits"> & {
-    readonly ord: string;
+    readonly position: string;
     readonly state: JournalRow["state"];
     readonly result: string | null;
     readonly finishedAt: string | null;
   };
 
 function rowOf(row: JournalColumns): JournalRow {
-  const { ord, state, result, finishedAt, energyUnits } = row;
-  if (state === "started" || result === null || finishedAt === null) return journalRow(ord, row, undefined);
-  return journalRow(ord, row, { state, result, finishedAt, energyUnits });
+  const { position, state, result, finishedAt, energyUnits } = row;
+  if (state === "started" || result === null || finishedAt === null) return journalRow(position, row, undefined);
+  return journalRow(position, row, { state, result, finishedAt, energyUnits });
 }

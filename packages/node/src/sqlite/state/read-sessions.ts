@@ -79,7 +79,7 @@ export function readScopes({ all }: Reader, n: number, query: ScopeQuery): Page<
 
 const SELECT_SESSION = `SELECT s.n, s.owner, s.version, s.core, s.frames, i.plan_hash, i.input
   FROM sessions s LEFT JOIN session_inputs i ON i.session_n = s.n`;
-const SELECT_CONTEXT = "SELECT scope, key, implicit, ord, value FROM context WHERE session_n = ?";
+const SELECT_CONTEXT = "SELECT scope, key, implicit, ord AS position, value FROM context WHERE session_n = ?";
 
 type SessionColumns = {
   readonly n: number;
@@ -95,7 +95,7 @@ type ContextColumns = {
   readonly scope: string;
   readonly key: string;
   readonly implicit: number;
-  readonly ord: string | null;
+  readonly position: string | null;
   readonly value: string | null;
 };
 
@@ -110,11 +110,12 @@ function sessionRecord(row: SessionColumns): SessionRecord {
   };
 }
 
-function contextRow({ scope, key, implicit, ord, value }: ContextColumns): ContextRow {
+function contextRow({ scope, key, implicit, position, value }: ContextColumns): ContextRow {
   return {
     scope,
     key,
     ...(implicit === 1 ? { implicit: true } : {}),
-    value: ord === null ? { kind: "inline", value: JSON.parse(value ?? "") as Json } : { kind: "output", ord },
+    value:
+      position === null ? { kind: "inline", value: JSON.parse(value ?? "") as Json } : { kind: "output", position },
   };
 }

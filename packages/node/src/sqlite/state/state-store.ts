@@ -58,8 +58,8 @@ export function openSqliteStateStore(options: SqliteStoreOptions): SqliteStateSt
       reading("context", () => readScopes(database, numberOf(query.sessionId) ?? NO_SESSION, query)),
     readJournal: (query) =>
       reading("the journal", () => readJournal(database, numberOf(query.sessionId) ?? NO_SESSION, query)),
-    readJournalRow: (sessionId, ord) =>
-      reading("the journal", () => readJournalRow(database, numberOf(sessionId) ?? NO_SESSION, ord)),
+    readJournalRow: (sessionId, position) =>
+      reading("the journal", () => readJournalRow(database, numberOf(sessionId) ?? NO_SESSION, position)),
     readEvents: (query) =>
       reading("events", () => {
         const n = query.sessionId === undefined ? undefined : (numberOf(query.sessionId) ?? NO_SESSION);

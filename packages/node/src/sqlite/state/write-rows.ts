@@ -52,16 +52,16 @@ function writeSession(statements: WriteStatements, rows: CommitRows, n: number, 
 }
 
 function writeJournal(statements: WriteStatements, { owner, journal }: CommitRows, n: number): void {
-  for (const { ord, start, end } of journal) {
+  for (const { position, start, end } of journal) {
     const { state = "started", result = null, finishedAt = null, energyUnits = 0 } = end ?? {};
     if (start === undefined) {
-      statements.finishJournal.run(state, result, finishedAt, energyUnits, n, ord);
+      statements.finishJournal.run(state, result, finishedAt, energyUnits, n, position);
       continue;
     }
     const { scope, stepId, toolId, effects, key, argsHash, request, startedAt } = start;
     statements.addJournal.run(
       n,
-      ord,
+      position,
       owner,
       scope,
       stepId,
@@ -81,8 +81,8 @@ function writeJournal(statements: WriteStatements, { owner, journal }: CommitRow
 
 function writeContext(statements: WriteStatements, { owner, dropScopes, context }: CommitRows, n: number): void {
   for (const prefix of dropScopes) statements.dropScopes.run(n, prefix, afterPrefix(prefix) ?? AFTER_ALL_TEXT);
-  for (const { scope, key, implicit, ord, value } of context)
-    statements.putContext.run(n, scope, key, owner, implicit ? 1 : 0, ord, value);
+  for (const { scope, key, implicit, position, value } of context)
+    statements.putContext.run(n, scope, key, owner, implicit ? 1 : 0, position, value);
 }
 
 function writeShared(statements: WriteStatements, { owner, plan, blobs, cursor }: CommitRows): void {

@@ -52,7 +52,7 @@ export type EffectsParts = {
 
 type Check = Extract<Effect, { kind: "check" }>;
 type Invoke = Extract<Effect, { kind: "invoke" }>;
-type Answer = Completion extends infer C ? (C extends Completion ? Omit<C, "ord" | "atMs"> : never) : never;
+type Answer = Completion extends infer C ? (C extends Completion ? Omit<C, "position" | "atMs"> : never) : never;
 
 export function createEffects({ deps, state, arrive, begun }: EffectsParts): Effects {
   const { plan, data, sessionId, owner } = state;
@@ -85,8 +85,8 @@ export function createEffects({ deps, state, arrive, begun }: EffectsParts): Eff
           return call(effect);
       }
     },
-    isRepeatable: ({ ord }) => {
-      const call = state.allowed.get(ord);
+    isRepeatable: ({ position }) => {
+      const call = state.allowed.get(position);
       if (call === undefined || (call.effects !== "pure" && call.effects !== "read")) return false;
       // What may be reused is looked for in the journal, which must be whole.
       return deps.registry.get(call.toolId)?.freshForMs === undefined;
@@ -99,7 +99,7 @@ export function createEffects({ deps, state, arrive, begun }: EffectsParts): Eff
     completion: Answer,
     extra: Pick<Arrival, "call" | "joined" | "asked" | "downstream" | "reusedFrom"> = {},
   ): void {
-    arrive({ completion: { ...completion, ord: effect.ord, atMs: deps.clock.now() }, ...extra });
+    arrive({ completion: { ...completion, position: effect.position, atMs: deps.clock.now() }, ...extra });
   }
 
   function fail(effect: At, thrown: unknown): void {
@@ -145,7 +145,7 @@ export function createEffects({ deps, state, arrive, begun }: EffectsParts): Eff
   function evaluated(effect: At, found: StepEvaluation): void {
     const step = stepOf(plan, effect.stepId);
     if (found.items !== undefined && step.type === "loop_over_items") {
-      data.bindLoop(effect.ord, { alias: step.itemAlias, items: found.items });
+      data.bindLoop(effect.position, { alias: step.itemAlias, items: found.items });
     }
     answer(effect, { kind: "evaluated", value: found.evaluated });
   }
@@ -240,14 +240,14 @@ export function createEffects({ deps, state, arrive, begun }: EffectsParts): Eff
     answer(effect, { kind: "checked", ...waits }, { asked: approval });
   }
 
-  async function look({ ord, approvalId }: Extract<Effect, { kind: "look" }>): Promise<void> {
+  async function look({ position, approvalId }: Extract<Effect, { kind: "look" }>): Promise<void> {
     const found = await untilWritten(deps, async () => deps.approvals?.read(approvalId));
-    const completion = answerTo({ ord }, approvalId, found, deps.clock.now());
+    const completion = answerTo({ position }, approvalId, found, deps.clock.now());
     if (completion !== undefined) arrive({ completion });
   }
 
   function allow(effect: At, verdict: AllowedCall): void {
-    state.allowed.set(effect.ord, verdict);
+    state.allowed.set(effect.position, verdict);
     answer(effect, { kind: "checked", answer: "allowed" });
   }
 
@@ -261,7 +261,7 @@ export function createEffects({ deps, state, arrive, begun }: EffectsParts): Eff
 
   /** An attempt after a pause finds what was allowed in the journal, if the run has left memory since. */
   async function call(effect: Invoke): Promise<void> {
-    const ready = state.allowed.get(effect.ord);
+    const ready = state.allowed.get(effect.position);
     return ready === undefined ? again(effect, "paused") : invoke(effect, ready);
   }
 
@@ -274,7 +274,7 @@ export function createEffects({ deps, state, arrive, begun }: EffectsParts): Eff
       if (found.kind === "unknown") return answer(effect, { kind: "called", ok: false, error: found.error });
       const call = await stillAllowed(effect, found.call);
       if ("error" in call) return answer(effect, { kind: "called", ok: false, error: call.error });
-      state.allowed.set(effect.ord, call);
+      state.allowed.set(effect.position, call);
       return await invoke(effect, call);
     } catch (thrown) {
       if (deps.stopping.aborted) throw thrown;
@@ -305,7 +305,7 @@ export function createEffects({ deps, state, arrive, begun }: EffectsParts): Eff
   }
 
   async function invoke(effect: Invoke, ready: AllowedCall): Promise<void> {
-    const { stepId, ord: position } = effect;
+    const { stepId, position } = effect;
     const tool = deps.registry.get(ready.toolId);
     const key = idempotencyKey(sessionId, effect.amendment?.keyOrd ?? position);
     let context = (): ToolContext => data.contextOf(effect.place);

@@ -7,7 +7,7 @@ import type { CompiledPlan } from "../../compiled-plan.ts";
 import { visitPath, type Cursor } from "../../frames.ts";
 import { stepOf } from "../../interpreter.ts";
 import { joinBranches, joinTurns, type ChildContext } from "../../join.ts";
-import { afterPrefix, partAt } from "../../ord.ts";
+import { afterPrefix, partAt } from "../../position.ts";
 import type { At } from "../../transition.ts";
 import { outputOf } from "../run/run-data.ts";
 import type { Joined } from "../run/run-state.ts";
@@ -24,37 +24,37 @@ export async function joinScopes(parts: {
   readonly cursor: Cursor;
 }): Promise<Joined> {
   const { deps, plan, sessionId, effect, cursor } = parts;
-  const children = await readChildren(deps.store, sessionId, effect.ord);
+  const children = await readChildren(deps.store, sessionId, effect.position);
   const { scope } = effect.place;
   const step = stepOf(plan, effect.stepId);
   if (step.type !== "loop_over_items") {
     const writes = joinBranches(scope, children);
-    return { writes, outputs: await outputsFor(deps.store, sessionId, effect.ord, refsOf(writes)), blobs: [] };
+    return { writes, outputs: await outputsFor(deps.store, sessionId, effect.position, refsOf(writes)), blobs: [] };
   }
-  const state = visitPath(cursor, effect.ord).at(-1)?.frame.state;
+  const state = visitPath(cursor, effect.position).at(-1)?.frame.state;
   const count = state?.kind === "spread" ? state.count : 0;
   const rows = children.flatMap((child) => child.rows);
-  const outputs = await outputsFor(deps.store, sessionId, effect.ord, refsOf(rows));
+  const outputs = await outputsFor(deps.store, sessionId, effect.position, refsOf(rows));
   const valueOf = (row: ContextRow): Json =>
-    row.value.kind === "inline" ? row.value.value : known(outputs, row.value.ord);
+    row.value.kind === "inline" ? row.value.value : known(outputs, row.value.position);
   const joined = joinTurns(scope, children, { count, savedKeys: plan.savedKeys(step.id), valueOf });
   const blobs: PendingBlob[] = [];
   return { writes: joined.map((write) => bounded(write, blobs)), outputs, blobs };
 }
 
 /** The rows of direct children only: what lies deeper has been joined into them. */
-async function readChildren(store: StateStore, sessionId: string, ord: string): Promise<ChildContext[]> {
+async function readChildren(store: StateStore, sessionId: string, position: string): Promise<ChildContext[]> {
   const children: { index: number; rows: ContextRow[] }[] = [];
   let cursor: string | undefined;
   do {
     const page = await store.readScopes({
       sessionId,
-      scopePrefix: ord,
+      scopePrefix: position,
       limit: MAX_PAGE_ROWS,
       ...(cursor === undefined ? {} : { cursor }),
     });
     for (const row of page.items) {
-      const child = partAt(row.scope, ord.length);
+      const child = partAt(row.scope, position.length);
       if (child.end !== row.scope.length) continue;
       const last = children.at(-1);
       if (last?.index === child.value) last.rows.push(row);
@@ -66,20 +66,21 @@ async function readChildren(store: StateStore, sessionId: string, ord: string): 
 }
 
 function refsOf(rows: readonly ContextWrite[]): Set<string> {
-  const ords = new Set<string>();
-  for (const { value } of rows) if (value.kind === "output") ords.add(value.ord);
-  return ords;
+  const positions = new Set<string>();
+  for (const { value } of rows) if (value.kind === "output") positions.add(value.position);
+  return positions;
 }
 
 async function outputsFor(
   store: StateStore,
   sessionId: string,
   prefix: string,
-  ords: ReadonlySet<string>,
+  positions: ReadonlySet<string>,
 ): Promise<Map<string, Json>> {
   const outputs = new Map<string, Json>();
-  if (ords.size <= FEW_OUTPUTS) {
-    for (const ord of ords) outputs.set(ord, outputOf(await store.readJournalRow(sessionId, ord), sessionId, ord));
+  if (positions.size <= FEW_OUTPUTS) {
+    for (const position of positions)
+      outputs.set(position, outputOf(await store.readJournalRow(sessionId, position), sessionId, position));
     return outputs;
   }
   const to = afterPrefix(prefix);
@@ -91,10 +92,11 @@ async function outputsFor(
       order: "oldest",
       limit: MAX_PAGE_ROWS,
     });
-    for (const row of rows) if (ords.has(row.ord)) outputs.set(row.ord, outputOf(row, sessionId, row.ord));
+    for (const row of rows)
+      if (positions.has(row.position)) outputs.set(row.position, outputOf(row, sessionId, row.position));
     const last = rows.at(-1);
     if (last === undefined || rows.length < MAX_PAGE_ROWS) return outputs;
-    from = `${last.ord}\u0000`;
+    from = `${last.position}\u0000`;
   }
 }
 
@@ -106,9 +108,9 @@ function bounded(write: ContextWrite, blobs: PendingBlob[]): ContextWrite {
   return { ...write, value: { kind: "inline", value: kept.blob.ref } };
 }
 
-function known(outputs: ReadonlyMap<string, Json>, ord: string): Json {
-  const output = outputs.get(ord);
+function known(outputs: ReadonlyMap<string, Json>, position: string): Json {
+  const output = outputs.get(position);
   if (output === undefined)
-    throw storeError("store_corrupt", `The journal has no output at ${ord}, which a loop refers to.`);
+    throw storeError("store_corrupt", `The journal has no output at ${position}, which a loop refers to.`);
   return output;
 }

@@ -16,23 +16,23 @@ export async function readOpenCalls(
     return openIn(await store.readJournal({ sessionId, order: "newest", limit: 1 }), () => "unknown");
   }
   const states = new Map<string, OpenCall["state"]>();
-  for (const { ord, frame } of openVisits(frames as unknown as Cursor)) {
+  for (const { position, frame } of openVisits(frames as unknown as Cursor)) {
     const state = callState(frame.state);
-    if (state !== undefined) states.set(ord, state);
+    if (state !== undefined) states.set(position, state);
     if (states.size === MAX_OPEN_CALLS) break;
   }
   if (states.size === 0) return [];
-  const ranges = [...states.keys()].sort().map((ord) => ({ from: ord, to: `${ord}\u0000` }));
+  const ranges = [...states.keys()].sort().map((position) => ({ from: position, to: `${position}\u0000` }));
   const rows = await store.readJournal({ sessionId, ranges, order: "oldest", limit: states.size });
-  return openIn(rows, (ord) => states.get(ord));
+  return openIn(rows, (position) => states.get(position));
 }
 
 function openIn(
   rows: readonly JournalRow[],
-  stateAt: (ord: string) => OpenCall["state"] | undefined,
+  stateAt: (position: string) => OpenCall["state"] | undefined,
 ): readonly OpenCall[] {
-  return rows.flatMap(({ ord, stepId, toolId, request, effects, key, startedAt, result }) => {
-    const state = stateAt(ord);
+  return rows.flatMap(({ position, stepId, toolId, request, effects, key, startedAt, result }) => {
+    const state = stateAt(position);
     if (result !== undefined || state === undefined) return [];
     const step = stepId === undefined ? {} : { planStepId: stepId };
     return [{ startedAt, ...step, toolId, request, effects, idempotencyKey: key, state }];

@@ -26,9 +26,9 @@ export async function recoverCall(parts: {
 }): Promise<RecoveredCall> {
   const { deps, effect, step, after } = parts;
   const { owner, sessionId } = parts.session;
-  const row = await deps.store.readJournalRow(sessionId, effect.ord);
+  const row = await deps.store.readJournalRow(sessionId, effect.position);
   if (row === undefined)
-    throw new Error(`Session ${sessionId} is in a call at ${effect.ord} that its journal does not have.`);
+    throw new Error(`Session ${sessionId} is in a call at ${effect.position} that its journal does not have.`);
   if (row.effects === "once" && after === "interrupted") {
     const message = `"${row.toolId}" was called and the process ended before its result was recorded; it may have taken effect.`;
     return { kind: "unknown", error: gateError("outcome_unknown", message).toJSON() as ErrorRecord };

@@ -22,14 +22,14 @@ export function downstreamOf(tool: Tool | undefined, outcome: CallOutcome): Json
 
 /** Merges it into the context of the list that the action ran in. */
 export function writeDownstream(state: RunState, before: Cursor, arrival: Arrival, builder: CommitBuilder): void {
-  const place = visitPath(before, arrival.completion.ord).at(-1)?.place;
+  const place = visitPath(before, arrival.completion.position).at(-1)?.place;
   if (place === undefined || arrival.downstream === undefined) return;
   const earlier = state.data.contextOf(place)[DOWNSTREAM_KEY];
   const value = { kind: "inline", value: merged(earlier as JsonObject | undefined, arrival.downstream) } as const;
   const write = { scope: place.scope, key: DOWNSTREAM_KEY, implicit: true, value };
   state.data.write([write], () => undefined);
   builder.context.push(write);
-  if (place.scope === "") builder.context.push({ ...write, scope: trailScope(arrival.completion.ord) });
+  if (place.scope === "") builder.context.push({ ...write, scope: trailScope(arrival.completion.position) });
 }
 
 /** Newest last. */

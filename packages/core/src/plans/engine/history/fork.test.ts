@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { callStep, createEngineWorld, planOf, type EngineWorld } from "../../../../testing/engine/engine-world.ts";
 import type { JournalWhole } from "../../../ports/state-store.ts";
-import { encodePosition } from "../../ord.ts";
+import { encodePosition } from "../../position.ts";
 import { MAX_FORK_CHARS, MAX_FORK_ROWS } from "./fork.ts";
 import { MAX_TRAIL_ROWS } from "./run-trail.ts";
 
@@ -104,13 +104,13 @@ describe("what a fork takes along", () => {
     const at = "2026-01-01T00:00:00.000Z";
     for (let done = 0; done < count; done += COMMIT_ROWS) {
       const journal = Array.from({ length: Math.min(COMMIT_ROWS, count - done) }, (_, n): JournalWhole => {
-        const ord = encodePosition([0, from + done + n]);
+        const position = encodePosition([0, from + done + n]);
         const call = {
-          ord,
+          position,
           scope: "",
           toolId: "probe::echo",
           effects: "pure",
-          key: ord,
+          key: position,
           argsHash: "",
           request: {},
         } as const;

@@ -18,7 +18,7 @@ import { didYouMean } from "../../../schema/values/suggest.ts";
 import type { CompiledPlan } from "../../compiled-plan.ts";
 import type { Cursor } from "../../frames.ts";
 import { stepOf } from "../../interpreter.ts";
-import { afterPrefix, encodePart } from "../../ord.ts";
+import { afterPrefix, encodePart } from "../../position.ts";
 import { resultWrites } from "../../steps/tool-call.ts";
 import { outputOf } from "../run/run-data.ts";
 import { beginRun, type StartDeps } from "../run/start-run.ts";
@@ -61,11 +61,11 @@ export async function forkSession(
       details: { stepId: fromStep, status: core.status },
     });
   if (repeatOnce !== true) await refuseRepeated(deps.store, { sessionId, run, visit });
-  const history = await readHistory(deps.store, sessionId, visit.ord);
+  const history = await readHistory(deps.store, sessionId, visit.position);
   const now = await deps.store.readContext(sessionId, [""]);
   await stillIn(deps.store, source);
   const context = contextAt(compiled, trail, { visit, history, now });
-  const written = [...context, ...trail.upTo(visit.ord)];
+  const written = [...context, ...trail.upTo(visit.position)];
   const chars = written.reduce((sum, row) => sum + JSON.stringify(row).length, 0);
   if (chars > MAX_CONTEXT_CHARS) throw tooLarge(sessionId, `${String(MAX_CONTEXT_CHARS)} characters of context`);
 
@@ -90,7 +90,7 @@ export async function forkSession(
     input,
     cursor: { run, root: { at: fromStep, slot: visit.slot, state: { kind: "ready" } } },
     fill: (data) => {
-      data.write(context, (ord) => outputOf(history.get(ord), sessionId, ord));
+      data.write(context, (position) => outputOf(history.get(position), sessionId, position));
       const journal = [...history.values()].map(wholeRow);
       return Promise.resolve({ context: written, journal });
     },
@@ -142,14 +142,14 @@ async function readHistory(store: StateStore, sessionId: string, to: string): Pr
       limit: MAX_PAGE_ROWS,
     });
     for (const row of rows) {
-      history.set(row.ord, row);
+      history.set(row.position, row);
       chars += JSON.stringify(row).length;
     }
     if (history.size > MAX_FORK_ROWS) throw tooLarge(sessionId, `${String(MAX_FORK_ROWS)} calls`);
     if (chars > MAX_FORK_CHARS) throw tooLarge(sessionId, `${String(MAX_FORK_CHARS)} characters of history`);
     const last = rows.at(-1);
     if (last === undefined || rows.length < MAX_PAGE_ROWS) return history;
-    from = `${last.ord}\u0000`;
+    from = `${last.position}\u0000`;
   }
 }
 
@@ -159,13 +159,13 @@ async function refuseRepeated(
   { sessionId, run, visit }: { readonly sessionId: string; readonly run: number; readonly visit: TrailVisit },
 ): Promise<void> {
   const to = afterPrefix(encodePart(run));
-  for (let from = visit.ord; ;) {
+  for (let from = visit.position; ;) {
     const rows = await store.readJournal({ sessionId, ranges: [{ from, to }], order: "oldest", limit: MAX_PAGE_ROWS });
     const done = rows.find(({ effects, state }) => effects === "once" && state !== "failed");
     if (done !== undefined) throw onceRepeated(visit.stepId, done);
     const last = rows.at(-1);
     if (last === undefined || rows.length < MAX_PAGE_ROWS) return;
-    from = `${last.ord}\u0000`;
+    from = `${last.position}\u0000`;
   }
 }
 
@@ -205,19 +205,19 @@ function contextAt(
   // What no step can write is still as it was found.
   put(parts.now.filter(({ key }) => !written.has(key)));
   put(trail.base);
-  for (const { slot, ord, stepId } of trail.visits()) {
+  for (const { slot, position, stepId } of trail.visits()) {
     if (slot === parts.visit.slot) break;
     const step = stepOf(plan, stepId);
-    const result = parts.history.get(ord)?.result;
-    if (step.type === "tool_call" && result !== undefined && "output" in result) put(resultWrites(step, "", ord));
-    put(trail.writes(ord));
+    const result = parts.history.get(position)?.result;
+    if (step.type === "tool_call" && result !== undefined && "output" in result) put(resultWrites(step, "", position));
+    put(trail.writes(position));
   }
   return [...context.values()];
 }
 
 /** As it was recorded, its idempotency key too: that is what was sent. */
 function wholeRow({ startedAt, finishedAt = startedAt, state, result, ...row }: JournalRow): JournalWhole {
-  if (result === undefined || state === "started") throw new Error(`The call at ${row.ord} has no result.`);
+  if (result === undefined || state === "started") throw new Error(`The call at ${row.position} has no result.`);
   return { ...row, kind: "whole", at: startedAt, finishedAt, state, result };
 }
 

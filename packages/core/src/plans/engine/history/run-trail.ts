@@ -9,10 +9,10 @@
  */
 import type { ContextRow, ContextWrite, StateStore } from "../../../ports/state-store.ts";
 import { MAX_PAGE_ROWS } from "../../../ports/state-store.ts";
-import { rootPlace, visitOrd, type Cursor } from "../../frames.ts";
+import { rootPlace, visitPosition, type Cursor } from "../../frames.ts";
 import { stepOf, type Advance, type IndexedPlan } from "../../interpreter.ts";
 import { DOWNSTREAM_KEY } from "../../join.ts";
-import { encodePart } from "../../ord.ts";
+import { encodePart } from "../../position.ts";
 import { FINAL_RESPONSE_KEY } from "../../steps/final-response.ts";
 import { HUMAN_INPUT_KEY } from "../../steps/human-in-the-loop.ts";
 import { resultKey, TOOL_CHANGED } from "../../steps/tool-call.ts";
@@ -69,7 +69,7 @@ export function writtenKeys({ steps }: IndexedPlan): ReadonlySet<string> {
   return keys;
 }
 
-export type TrailVisit = { readonly stepId: string; readonly slot: number; readonly ord: string };
+export type TrailVisit = { readonly stepId: string; readonly slot: number; readonly position: string };
 
 export type Trail = {
   /** The visits of top-level steps, in the order in which they began. */
@@ -77,9 +77,9 @@ export type Trail = {
   /** What the run found under the keys that it may write. */
   readonly base: readonly ContextRow[];
   /** What a visit wrote, a call's own result aside. */
-  readonly writes: (ord: string) => readonly ContextRow[];
+  readonly writes: (position: string) => readonly ContextRow[];
   /** The rows themselves, up to a visit: what a fork takes along. */
-  readonly upTo: (ord: string) => readonly ContextRow[];
+  readonly upTo: (position: string) => readonly ContextRow[];
 };
 
 /** undefined when it has more rows than are read. */
@@ -104,7 +104,7 @@ export async function readTrail(
   function* visits(): Generator<TrailVisit> {
     let stepId: string | undefined = plan.plan.startStepId;
     for (let slot = 0; stepId !== undefined; slot++) {
-      yield { stepId, slot, ord: visitOrd(rootPlace(run), slot) };
+      yield { stepId, slot, position: visitPosition(rootPlace(run), slot) };
       if (slot === last) return;
       const told = byScope.get(visitScope(run, slot + 1))?.find(({ key }) => key === STEP_KEY);
       const step = stepOf(plan, stepId);
@@ -116,11 +116,11 @@ export async function readTrail(
   return {
     visits,
     base: own.filter(({ key }) => key !== LAST_KEY),
-    writes: (ord) => (byScope.get(trailScope(ord)) ?? []).filter(({ key }) => key !== STEP_KEY),
-    // The visit at `ord` itself has begun, and not yet written.
-    upTo: (ord) =>
+    writes: (position) => (byScope.get(trailScope(position)) ?? []).filter(({ key }) => key !== STEP_KEY),
+    // The visit at `position` itself has begun, and not yet written.
+    upTo: (position) =>
       rows.filter(({ scope, key }) =>
-        scope < trailScope(ord) ? key !== LAST_KEY : scope === trailScope(ord) && key === STEP_KEY,
+        scope < trailScope(position) ? key !== LAST_KEY : scope === trailScope(position) && key === STEP_KEY,
       ),
   };
 }
@@ -141,8 +141,8 @@ async function readRows(store: StateStore, sessionId: string, prefix: string): P
 const SIGN = "@";
 
 /** Where what a visit of a top-level step wrote is kept. */
-export function trailScope(ord: string): string {
-  return SIGN + ord;
+export function trailScope(position: string): string {
+  return SIGN + position;
 }
 
 function runScope(run: number): string {
@@ -150,7 +150,7 @@ function runScope(run: number): string {
 }
 
 function visitScope(run: number, slot: number): string {
-  return SIGN + visitOrd(rootPlace(run), slot);
+  return SIGN + visitPosition(rootPlace(run), slot);
 }
 
 function inline(value: string | number): ContextWrite["value"] {

@@ -66,7 +66,7 @@ export function note(builder: CommitBuilder, type: EventType, data: JsonObject):
 }
 
 export function beginRow(builder: CommitBuilder, row: JournalStart): void {
-  builder.begun.set(row.ord, builder.journal.length);
+  builder.begun.set(row.position, builder.journal.length);
   builder.journal.push(row);
   builder.journalValues++;
 }
@@ -74,7 +74,7 @@ export function beginRow(builder: CommitBuilder, row: JournalStart): void {
 /** A call that began with the same commit is one row of it. */
 export function endRow(builder: CommitBuilder, row: JournalFinish): void {
   builder.journalValues++;
-  const index = builder.begun.get(row.ord);
+  const index = builder.begun.get(row.position);
   const start = index === undefined ? undefined : builder.journal[index];
   if (index === undefined || start?.kind !== "start") {
     builder.journal.push(row);

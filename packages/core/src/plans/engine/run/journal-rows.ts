@@ -24,34 +24,34 @@ export function recordIntent(
   effect: Extract<Effect, { kind: "invoke" }>,
   builder: CommitBuilder,
 ): void {
-  const call = state.allowed.get(effect.ord);
+  const call = state.allowed.get(effect.position);
   // What is not in memory after a pause may be `once`, and owes an fsync if it is.
   if (call === undefined || call.effects === "once") builder.durable = true;
   if (call !== undefined && effect.attempt === 1) {
     if (call.requestBlob !== undefined) builder.blobs.push({ ref: call.requestBlob.ref, at: builder.at });
     beginRow(builder, {
       kind: "start",
-      ord: effect.ord,
+      position: effect.position,
       scope: effect.place.scope,
       stepId: effect.stepId,
       toolId: call.toolId,
       effects: call.effects,
-      key: idempotencyKey(state.sessionId, effect.amendment?.keyOrd ?? effect.ord),
+      key: idempotencyKey(state.sessionId, effect.amendment?.keyOrd ?? effect.position),
       argsHash: call.argsHash,
       request: call.requestBlob?.ref ?? call.resolvedArgs,
       at: builder.at,
     });
   }
   const toolId = effect.amendment?.toolId ?? toolStep(state.plan, effect.stepId).toolId;
-  note(builder, "step-started", { stepId: effect.stepId, toolId, position: effect.ord, attempt: effect.attempt });
+  note(builder, "step-started", { stepId: effect.stepId, toolId, position: effect.position, attempt: effect.attempt });
 }
 
 /** The end of a call, unless another attempt follows at the same position. */
 export function recordCall(state: RunState, before: Cursor, arrival: Arrival, builder: CommitBuilder): void {
   const { completion, call } = arrival;
   if (completion.kind !== "called") return;
-  const { ord } = completion;
-  const frame = visitPath(before, ord).at(-1)?.frame;
+  const { position } = completion;
+  const frame = visitPath(before, position).at(-1)?.frame;
   const stepId = frame?.at ?? "";
   const amendment = frame?.state.kind === "call" ? frame.state.amendment : undefined;
   const toolId = amendment?.toolId ?? toolStep(state.plan, stepId).toolId;
@@ -66,48 +66,48 @@ export function recordCall(state: RunState, before: Cursor, arrival: Arrival, bu
     const output = call?.kind === "ok" ? call.output : null;
     const reused = arrival.reusedFrom === undefined ? {} : { reused: arrival.reusedFrom };
     const result = { output, ...reused };
-    endRow(builder, { kind: "finish", ord, state: "finished", result, at: builder.at, energyUnits });
+    endRow(builder, { kind: "finish", position, state: "finished", result, at: builder.at, energyUnits });
     const failure = ownFailure(output);
     const refused = failure === undefined ? {} : { failure: asJson(failure) };
-    note(builder, "step-finished", { stepId, toolId, position: ord, energyUnits, ...reused, ...refused });
-    state.allowed.delete(ord);
+    note(builder, "step-finished", { stepId, toolId, position, energyUnits, ...reused, ...refused });
+    state.allowed.delete(position);
     return;
   }
   const { error } = completion;
-  const next = visitPath(state.cursor, ord).at(-1)?.frame.state.kind;
+  const next = visitPath(state.cursor, position).at(-1)?.frame.state.kind;
   if (next === "human") {
     // It has not failed: it is made again with the answer. Until then nothing is set aside for it.
-    state.allowed.delete(ord);
+    state.allowed.delete(position);
     return;
   }
   const willRetry = next === "backoff";
-  note(builder, "step-failed", { stepId, toolId, position: ord, error: asJson(error), willRetry });
+  note(builder, "step-failed", { stepId, toolId, position, error: asJson(error), willRetry });
   if (willRetry) return;
-  state.allowed.delete(ord);
+  state.allowed.delete(position);
   const isUnknown = error.code === "outcome_unknown";
   // A call with an unknown outcome has no result yet: a person may still say what it was, if the run waits for one.
   if (isUnknown && waitsOn(toolStep(state.plan, stepId), error)) return;
   const ended = isUnknown ? "unknown" : "failed";
-  endRow(builder, { kind: "finish", ord, state: ended, result: { error }, at: builder.at, energyUnits });
+  endRow(builder, { kind: "finish", position, state: ended, result: { error }, at: builder.at, energyUnits });
 }
 
 /** A call that the gate refused has no row of its own; where the run goes on without it, history must still show it. */
 export function recordRefused(state: RunState, before: Cursor, completion: Completion, builder: CommitBuilder): void {
   const error = refusedBy(completion);
-  const visit = error === undefined ? undefined : visitPath(before, completion.ord).at(-1);
+  const visit = error === undefined ? undefined : visitPath(before, completion.position).at(-1);
   if (error === undefined || visit === undefined || stepOf(state.plan, visit.frame.at).type !== "tool_call") return;
   const step = toolStep(state.plan, visit.frame.at);
   if (waitsOn(step, error)) return;
-  const { ord } = completion;
+  const { position } = completion;
   builder.journal.push({
     kind: "whole",
-    ord,
+    position,
     scope: visit.place.scope,
     stepId: step.id,
     toolId: step.toolId,
     // It was never called, so nothing can have come of it.
     effects: "pure",
-    key: idempotencyKey(state.sessionId, ord),
+    key: idempotencyKey(state.sessionId, position),
     argsHash: "",
     request: step.arguments ?? {},
     at: builder.at,
@@ -130,13 +130,13 @@ function bookUnknown(
   completion: Extract<Completion, { kind: "decided" }>,
   builder: CommitBuilder,
 ): void {
-  const { ord, decision } = completion;
-  const state = visitPath(before, ord).at(-1)?.frame.state;
+  const { position, decision } = completion;
+  const state = visitPath(before, position).at(-1)?.frame.state;
   if (state?.kind !== "error" || state.error.code !== "outcome_unknown") return;
   const isKnown = "output" in decision && decision.output !== undefined;
   endRow(builder, {
     kind: "finish",
-    ord,
+    position,
     state: isKnown ? "finished" : "unknown",
     result: isKnown ? { output: decision.output } : { error: state.error },
     at: builder.at,
@@ -151,24 +151,24 @@ export function recordArrival(before: Cursor, { completion, asked }: Arrival, bu
     case "approval":
       if (completion.state === "lost") return;
       bookAnswer(before, completion, builder);
-      note(builder, "session-resumed", { stepId: stepIdAt(before, completion.ord), answer: answerOf(completion) });
+      note(builder, "session-resumed", { stepId: stepIdAt(before, completion.position), answer: answerOf(completion) });
       return;
     case "answered":
     case "reviewed":
     case "decided":
-      note(builder, "session-resumed", { stepId: stepIdAt(before, completion.ord), answer: answerOf(completion) });
+      note(builder, "session-resumed", { stepId: stepIdAt(before, completion.position), answer: answerOf(completion) });
       if (completion.kind === "decided") bookUnknown(before, completion, builder);
       return;
     case "failed":
       note(builder, "step-failed", {
-        stepId: stepIdAt(before, completion.ord),
-        position: completion.ord,
+        stepId: stepIdAt(before, completion.position),
+        position: completion.position,
         error: asJson(completion.error),
         willRetry: false,
       });
       return;
     case "checked":
-      if (asked !== undefined) bookQuestion(before, completion.ord, asked, builder);
+      if (asked !== undefined) bookQuestion(before, completion.position, asked, builder);
       return;
     case "called":
     case "evaluated":
@@ -180,10 +180,10 @@ export function recordArrival(before: Cursor, { completion, asked }: Arrival, bu
   }
 }
 
-function bookQuestion(before: Cursor, ord: string, asked: Approval, builder: CommitBuilder): void {
+function bookQuestion(before: Cursor, position: string, asked: Approval, builder: CommitBuilder): void {
   const { id: approvalId, tool: toolId, server, parameters, estimatedEnergyCost, fingerprint, reason } = asked;
   const { step: path = "", changes, conversationId, expiresAt } = asked;
-  const where = { stepId: stepIdAt(before, ord), path, position: ord };
+  const where = { stepId: stepIdAt(before, position), path, position };
   const more = {
     ...(changes === undefined ? {} : { changes: asJson(changes) }),
     ...(conversationId === undefined ? {} : { conversationId }),
@@ -197,9 +197,9 @@ function bookAnswer(
   completion: Extract<Completion, { kind: "approval" }>,
   builder: CommitBuilder,
 ): void {
-  const { approvalId, ord, state, by, feedback } = completion;
+  const { approvalId, position, state, by, feedback } = completion;
   const said = { ...(by === undefined ? {} : { by }), ...(feedback === undefined ? {} : { feedback }) };
-  note(builder, "approval-decided", { approvalId, stepId: stepIdAt(before, ord), position: ord, state, ...said });
+  note(builder, "approval-decided", { approvalId, stepId: stepIdAt(before, position), position, state, ...said });
 }
 
 /** The correction as it stands now, and the event when it came into being or took effect. */
@@ -215,20 +215,20 @@ function bookCorrection(correction: Correction, builder: CommitBuilder): void {
 
 /** Closes the rows of calls that a cancel leaves behind: what had been sent and could not be taken back is unknown. */
 export function recordCancel(state: RunState, builder: CommitBuilder): void {
-  for (const { frame, ord } of openVisits(state.cursor)) {
+  for (const { frame, position } of openVisits(state.cursor)) {
     const asking = frame.state.kind === "human" && frame.state.asked !== undefined;
     // A call whose server asks may have done some of its work before.
     const unsettled = asking || (frame.state.kind === "error" && frame.state.error.code === "outcome_unknown");
     if (frame.state.kind !== "call" && frame.state.kind !== "backoff" && !unsettled) continue;
     const unknown =
-      unsettled || (frame.state.kind === "call" && (state.allowed.get(ord)?.effects ?? "once") === "once");
+      unsettled || (frame.state.kind === "call" && (state.allowed.get(position)?.effects ?? "once") === "once");
     const error = unknown
       ? gateError("outcome_unknown", "The session was cancelled while this call was under way.")
       : gateError("cancelled", "The session was cancelled.");
     const result = { error: error.toJSON() as ErrorRecord };
     endRow(builder, {
       kind: "finish",
-      ord,
+      position,
       state: unknown ? "unknown" : "failed",
       result,
       at: builder.at,
@@ -292,8 +292,8 @@ function coreAt({ core, energySpent }: RunState, builder: CommitBuilder, status:
   return next;
 }
 
-function stepIdAt(cursor: Cursor, ord: string): string {
-  return visitPath(cursor, ord).at(-1)?.frame.at ?? "";
+function stepIdAt(cursor: Cursor, position: string): string {
+  return visitPath(cursor, position).at(-1)?.frame.at ?? "";
 }
 
 function answerOf(completion: Extract<Completion, { kind: "answered" | "approval" | "reviewed" | "decided" }>): Json {

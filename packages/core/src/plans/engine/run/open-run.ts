@@ -23,17 +23,17 @@ export async function openRunState(
   if (cursor === null) throw storeError("store_corrupt", `Session ${record.core.sessionId} has no run to take up.`);
   const data = await openRunData(deps, { owner: record.owner, sessionId: record.core.sessionId }, record.input ?? {});
   await data.openScope("");
-  for (const { place, frame, ord } of openVisits(cursor)) {
+  for (const { place, frame, position } of openVisits(cursor)) {
     if (place.scope !== "") await data.openScope(place.scope);
     const step = stepOf(plan, frame.at);
     if (step.type !== "loop_over_items" || frame.state.kind !== "spread") continue;
     const loaded = new Map<string, unknown>();
     const answer = await resolveWith(
       () => evaluateStep(plan.dataOf(step.id), data.view(place, loaded)),
-      (loads) => data.load({ place, ord }, loads, loaded),
+      (loads) => data.load({ place, position }, loads, loaded),
     );
     if (answer.kind === "value" && answer.items !== undefined) {
-      data.bindLoop(ord, { alias: step.itemAlias, items: answer.items });
+      data.bindLoop(position, { alias: step.itemAlias, items: answer.items });
     }
   }
   return newRunState(record, plan, data, cursor);

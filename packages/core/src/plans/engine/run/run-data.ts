@@ -24,16 +24,16 @@ export type RunData = {
   readonly contextOf: (place: ListPlace) => Record<string, Json>;
   /** The values of that context that are kept as blobs. */
   readonly contextBlobs: (place: ListPlace) => readonly BlobRef[];
-  readonly write: (writes: readonly ContextWrite[], outputOf: (ord: string) => Json | undefined) => void;
+  readonly write: (writes: readonly ContextWrite[], outputOf: (position: string) => Json | undefined) => void;
   readonly close: (scopes: readonly string[]) => void;
   /** Brings a scope's stored context into memory, and gives its rows. */
   readonly openScope: (scope: string) => Promise<readonly ContextRow[]>;
   /** Binds a loop's items, so that its turns find theirs. */
-  readonly bindLoop: (ord: string, loop: { readonly alias: string; readonly items: readonly Json[] }) => void;
-  readonly unbindLoop: (ord: string) => void;
+  readonly bindLoop: (position: string, loop: { readonly alias: string; readonly items: readonly Json[] }) => void;
+  readonly unbindLoop: (position: string) => void;
 };
 
-type Placed = { readonly place: ListPlace; readonly ord: string };
+type Placed = { readonly place: ListPlace; readonly position: string };
 
 export type RunDataDeps = {
   readonly store: StateStore;
@@ -53,7 +53,11 @@ export function createRunData(deps: RunDataDeps): RunData {
     const root: Level = { scope: scopes.get("") };
     return [
       root,
-      ...enclosing(place).map((level) => ({ ...level, loop: loops.get(level.ord), scope: scopes.get(level.scope) })),
+      ...enclosing(place).map((level) => ({
+        ...level,
+        loop: loops.get(level.position),
+        scope: scopes.get(level.scope),
+      })),
     ];
   };
 
@@ -92,11 +96,11 @@ export function createRunData(deps: RunDataDeps): RunData {
       for (const row of rows) values.set(row.key, await storedValue(deps.store, deps.sessionId, row.value));
       return rows;
     },
-    bindLoop: (ord, loop) => {
-      loops.set(ord, loop);
+    bindLoop: (position, loop) => {
+      loops.set(position, loop);
     },
-    unbindLoop: (ord) => {
-      loops.delete(ord);
+    unbindLoop: (position) => {
+      loops.delete(position);
     },
   };
 }
@@ -104,14 +108,14 @@ export function createRunData(deps: RunDataDeps): RunData {
 /** A context value as JSON; an output is read from the journal row that has it. */
 export async function storedValue(store: StateStore, sessionId: string, value: ContextValue): Promise<Json> {
   if (value.kind === "inline") return value.value;
-  return outputOf(await store.readJournalRow(sessionId, value.ord), sessionId, value.ord);
+  return outputOf(await store.readJournalRow(sessionId, value.position), sessionId, value.position);
 }
 
-export function outputOf(row: JournalRow | undefined, sessionId: string, ord: string): Json {
+export function outputOf(row: JournalRow | undefined, sessionId: string, position: string): Json {
   if (row?.result !== undefined && "output" in row.result) return row.result.output;
   throw storeError(
     "store_corrupt",
-    `Session ${sessionId} refers to an output at ${ord} that its journal does not have.`,
+    `Session ${sessionId} refers to an output at ${position} that its journal does not have.`,
   );
 }
 
@@ -169,10 +173,10 @@ function scopeFor(scopes: Map<string, Scope>, name: string): Scope {
   return scope;
 }
 
-function valueOf(value: ContextValue, outputAt: (ord: string) => Json | undefined): Json {
+function valueOf(value: ContextValue, outputAt: (position: string) => Json | undefined): Json {
   if (value.kind === "inline") return value.value;
-  const output = outputAt(value.ord);
-  if (output === undefined) throw new Error(`The output at ${value.ord} is not at hand.`);
+  const output = outputAt(value.position);
+  if (output === undefined) throw new Error(`The output at ${value.position} is not at hand.`);
   return output;
 }
 

@@ -72,6 +72,6 @@ export function toolStep(plan: CompiledPlan, stepId: string): ToolCallStep {
 }
 
 /** The same across attempts and restarts: a visit's position never changes. */
-export function idempotencyKey(sessionId: string, ord: string): string {
-  return `${sessionId}:${ord}`;
+export function idempotencyKey(sessionId: string, position: string): string {
+  return `${sessionId}:${position}`;
 }

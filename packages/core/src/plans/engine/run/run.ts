@@ -245,19 +245,19 @@ export function createRun({ deps, state, onCommit, onIdle }: RunParts): Run {
     recordRefused(state, before, completion, builder);
     if (arrival.downstream !== undefined) writeDownstream(state, before, arrival, builder);
     if (joined !== undefined) {
-      state.data.write(joined.writes, (ord) => joined.outputs.get(ord));
-      state.data.unbindLoop(completion.ord);
+      state.data.write(joined.writes, (position) => joined.outputs.get(position));
+      state.data.unbindLoop(completion.position);
       builder.context.push(...joined.writes);
-      builder.dropScopes.push(completion.ord);
+      builder.dropScopes.push(completion.position);
       for (const blob of joined.blobs) builder.blobs.push({ ref: blob.ref, at: builder.at });
     }
-    take(step, builder, (ord) => (ord === completion.ord ? outputIn(completion, call) : undefined));
+    take(step, builder, (position) => (position === completion.position ? outputIn(completion, call) : undefined));
     builder.context.push(...trailOf(before, step, completion, joined?.writes));
     return true;
   }
 
   /** Applies an answer of the interpreter: memory now, the rest into the builder. */
-  function take(step: Advance, builder: CommitBuilder, outputAt: (ord: string) => Json | undefined): void {
+  function take(step: Advance, builder: CommitBuilder, outputAt: (position: string) => Json | undefined): void {
     state.cursor = step.cursor;
     builder.changed = true;
     state.data.write(step.writes, outputAt);
@@ -382,16 +382,16 @@ export function createRun({ deps, state, onCommit, onIdle }: RunParts): Run {
 
   /** A wait that this process has begun before goes on where it was: setting the clock neither shortens nor lengthens it. */
   function sleep(effect: Extract<Effect, { kind: "sleep" }>, known?: Dues): void {
-    const { ord, untilMs } = effect;
-    const before = known?.get(ord);
+    const { position, untilMs } = effect;
+    const before = known?.get(position);
     const atMs = before?.untilMs === untilMs ? before.atMs : dueAt(effect, deps.clock);
     const wake = (): void => {
-      timers.delete(ord);
-      dues.delete(ord);
-      push({ completion: { kind: "woke", ord, atMs: deps.clock.now() } });
+      timers.delete(position);
+      dues.delete(position);
+      push({ completion: { kind: "woke", position, atMs: deps.clock.now() } });
     };
-    dues.set(ord, { untilMs, atMs });
-    timers.set(ord, deps.clock.after(Math.max(0, atMs - deps.clock.monotonic()), wake));
+    dues.set(position, { untilMs, atMs });
+    timers.set(position, deps.clock.after(Math.max(0, atMs - deps.clock.monotonic()), wake));
   }
 
   function stopTimers(): void {

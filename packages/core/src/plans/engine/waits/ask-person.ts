@@ -23,7 +23,7 @@ export type Asked =
 export async function askPerson(
   desk: ApprovalQuestions | undefined,
   state: Pick<RunState, "sessionId" | "owner" | "cursor" | "core">,
-  effect: Pick<Extract<Effect, { kind: "check" | "invoke" }>, "ord" | "amendment">,
+  effect: Pick<Extract<Effect, { kind: "check" | "invoke" }>, "position" | "amendment">,
   waiting: CallNeedingApproval,
 ): Promise<Asked> {
   const { reason, boundTo, changes, ...call } = waiting;
@@ -32,14 +32,14 @@ export async function askPerson(
   const { toolId, resolvedArgs: args, argsHash, reservedUnits: estimatedUnits } = call;
   const approval = await desk.ask({
     owner,
-    key: idempotencyKey(sessionId, effect.amendment?.keyOrd ?? effect.ord),
+    key: idempotencyKey(sessionId, effect.amendment?.keyOrd ?? effect.position),
     toolId,
     args,
     argsHash,
     estimatedUnits,
     reason,
     sessionId,
-    step: pathOf(cursor, effect.ord),
+    step: pathOf(cursor, effect.position),
     ...(boundTo === undefined ? {} : { boundTo }),
     ...(changes === undefined ? {} : { changes }),
     ...(core.conversationId === undefined ? {} : { conversationId: core.conversationId }),
@@ -53,12 +53,12 @@ export async function askPerson(
 
 /** What has become of the question, for the visit that waits; undefined while it is open. */
 export function answerTo(
-  { ord }: Pick<At, "ord">,
+  { position }: Pick<At, "position">,
   approvalId: string,
   found: Approval | undefined,
   atMs: number,
 ): Extract<Completion, { kind: "approval" }> | undefined {
-  const heard = { kind: "approval", ord, atMs, approvalId } as const;
+  const heard = { kind: "approval", position, atMs, approvalId } as const;
   if (found === undefined) return { ...heard, state: "lost" };
   const { state, decidedBy, feedback } = found;
   if (state === "pending") return undefined;

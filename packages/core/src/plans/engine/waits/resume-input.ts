@@ -48,16 +48,16 @@ function named(paths: readonly string[]): string {
 
 /** Turns an answer into a completion, or says what is wrong with it. */
 export async function answerFor(
-  { wait, ord, visit }: PlacedWait,
+  { wait, position, visit }: PlacedWait,
   step: PlanStep,
   input: Json | undefined,
   atMs: number,
 ): Promise<Completion> {
   switch (wait.kind) {
     case "human":
-      return { kind: "answered", ord, atMs, input: await humanInput(step, visit, input) };
+      return { kind: "answered", position, atMs, input: await humanInput(step, visit, input) };
     case "error":
-      return { ...errorAnswer(step, wait, input), ord, atMs };
+      return { ...errorAnswer(step, wait, input), position, atMs };
     case "approval":
       throw planError("wait_not_open", `Step "${wait.stepId}" waits for an approval; answer it with the approvals.`, {
         details: { stepId: wait.stepId },

@@ -3,11 +3,11 @@ import type { HumanInTheLoopStep } from "../../../schema/plan.ts";
 import { stepOf, type IndexedPlan } from "../../interpreter.ts";
 import type { Clock } from "../../../ports/clock.ts";
 import type { Cursor, Due, ListFrame } from "../../frames.ts";
-import { childPlace, rootPlace, visitOrd, visitPath, type ListPlace, type Visit } from "../../frames.ts";
-import { partAt } from "../../ord.ts";
+import { childPlace, rootPlace, visitPosition, visitPath, type ListPlace, type Visit } from "../../frames.ts";
+import { partAt } from "../../position.ts";
 
 /** A wait, and the visit that has it. */
-export type PlacedWait = { readonly ord: string; readonly visit: Visit; readonly wait: OpenWait };
+export type PlacedWait = { readonly position: string; readonly visit: Visit; readonly wait: OpenWait };
 
 /**
  * What the cursor says of the session as a whole. It runs while anything can move; when nothing can, an error outranks
@@ -54,12 +54,12 @@ export function placedWaits(plan: IndexedPlan, cursor: Cursor, supervised = fals
   const found: PlacedWait[] = [];
   const collect = (frame: ListFrame, place: ListPlace, parent: string): void => {
     const path = parent + frame.at;
-    const ord = visitOrd(place, frame.slot);
+    const position = visitPosition(place, frame.slot);
     const wait = waitOf(plan, frame, path, supervised);
-    if (wait !== undefined) found.push({ ord, visit: { place, frame, ord }, wait });
+    if (wait !== undefined) found.push({ position, visit: { place, frame, position }, wait });
     if (frame.state.kind !== "spread") return;
     for (const [index, kid] of Object.entries(frame.state.kids)) {
-      collect(kid, childPlace(ord, Number(index)), `${path}[${index}]/`);
+      collect(kid, childPlace(position, Number(index)), `${path}[${index}]/`);
     }
   };
   collect(cursor.root, rootPlace(cursor.run), "");
@@ -67,11 +67,11 @@ export function placedWaits(plan: IndexedPlan, cursor: Cursor, supervised = fals
 }
 
 /** The same path for any open visit. */
-export function pathOf(cursor: Cursor, ord: string): string {
-  const visits = visitPath(cursor, ord);
-  const parts = visits.map(({ frame, ord: here }, at) => {
+export function pathOf(cursor: Cursor, position: string): string {
+  const visits = visitPath(cursor, position);
+  const parts = visits.map(({ frame, position: here }, at) => {
     const inner = visits[at + 1];
-    return inner === undefined ? frame.at : `${frame.at}[${String(partAt(inner.ord, here.length).value)}]/`;
+    return inner === undefined ? frame.at : `${frame.at}[${String(partAt(inner.position, here.length).value)}]/`;
   });
   return parts.join("");
 }
@@ -94,10 +94,10 @@ export function duesOf(cursor: Cursor, clock: Clock): Dues {
   const found = new Map<string, { readonly untilMs: number; readonly atMs: number }>();
   const scan = (frame: ListFrame, place: ListPlace): void => {
     const { state } = frame;
-    const ord = visitOrd(place, frame.slot);
-    if (state.kind === "backoff") found.set(ord, { untilMs: state.untilMs, atMs: dueAt(state, clock) });
+    const position = visitPosition(place, frame.slot);
+    if (state.kind === "backoff") found.set(position, { untilMs: state.untilMs, atMs: dueAt(state, clock) });
     if (state.kind !== "spread") return;
-    for (const [index, kid] of Object.entries(state.kids)) scan(kid, childPlace(ord, Number(index)));
+    for (const [index, kid] of Object.entries(state.kids)) scan(kid, childPlace(position, Number(index)));
   };
   scan(cursor.root, rootPlace(cursor.run));
   return found;

@@ -1,13 +1,13 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { afterPrefix, decodePosition, encodePosition, partAt } from "./ord.ts";
+import { afterPrefix, decodePosition, encodePosition, partAt } from "./position.ts";
 
-const position = fc.array(fc.nat({ max: Number.MAX_SAFE_INTEGER }), { minLength: 1, maxLength: 9 });
+const parts = fc.array(fc.nat({ max: Number.MAX_SAFE_INTEGER }), { minLength: 1, maxLength: 9 });
 
 describe("positions", () => {
   it("sort as strings in the order of their numbers", () => {
     fc.assert(
-      fc.property(position, position, (a, b) => {
+      fc.property(parts, parts, (a, b) => {
         expect(Math.sign(compareText(encodePosition(a), encodePosition(b)))).toBe(Math.sign(compareNumbers(a, b)));
       }),
     );
@@ -15,7 +15,7 @@ describe("positions", () => {
 
   it("come back as the numbers that they were made of", () => {
     fc.assert(
-      fc.property(position, (a) => {
+      fc.property(parts, (a) => {
         expect(decodePosition(encodePosition(a))).toEqual(a);
       }),
     );
@@ -23,19 +23,19 @@ describe("positions", () => {
 
   it("lie between their prefix and what follows it, and no others do", () => {
     fc.assert(
-      fc.property(position, position, (a, b) => {
+      fc.property(parts, parts, (a, b) => {
         const prefix = encodePosition(a);
-        const ord = encodePosition(b);
-        expect(ord >= prefix && ord < afterPrefix(prefix)).toBe(a.every((n, index) => b[index] === n));
+        const position = encodePosition(b);
+        expect(position >= prefix && position < afterPrefix(prefix)).toBe(a.every((n, index) => b[index] === n));
       }),
     );
   });
 
   it("are read one number at a time", () => {
-    const ord = encodePosition([1, 40, 3]);
-    const first = partAt(ord, 0);
+    const position = encodePosition([1, 40, 3]);
+    const first = partAt(position, 0);
     expect(first.value).toBe(1);
-    expect(partAt(ord, first.end).value).toBe(40);
+    expect(partAt(position, first.end).value).toBe(40);
   });
 });
 

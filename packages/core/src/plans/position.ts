@@ -12,24 +12,24 @@ export function encodePart(n: number): string {
   return LENGTHS.charAt(digits.length) + digits;
 }
 
-export function encodePosition(position: readonly number[]): string {
-  return position.map(encodePart).join("");
+export function encodePosition(parts: readonly number[]): string {
+  return parts.map(encodePart).join("");
 }
 
-export function decodePosition(ord: string): number[] {
+export function decodePosition(position: string): number[] {
   const parts: number[] = [];
-  for (let at = 0; at < ord.length;) {
-    const end = at + 1 + LENGTHS.indexOf(ord.charAt(at));
-    parts.push(Number.parseInt(ord.slice(at + 1, end), 36));
+  for (let at = 0; at < position.length;) {
+    const end = at + 1 + LENGTHS.indexOf(position.charAt(at));
+    parts.push(Number.parseInt(position.slice(at + 1, end), 36));
     at = end;
   }
   return parts;
 }
 
-/** The first part of `ord` at offset `at`, and where the next begins. */
-export function partAt(ord: string, at: number): { readonly value: number; readonly end: number } {
-  const end = at + 1 + LENGTHS.indexOf(ord.charAt(at));
-  return { value: Number.parseInt(ord.slice(at + 1, end), 36), end };
+/** The first part of `position` at offset `at`, and where the next begins. */
+export function partAt(position: string, at: number): { readonly value: number; readonly end: number } {
+  const end = at + 1 + LENGTHS.indexOf(position.charAt(at));
+  return { value: Number.parseInt(position.slice(at + 1, end), 36), end };
 }
 
 /** Sorts after every position that begins with `prefix`. */
