@@ -190,7 +190,7 @@ function committer(store: SqliteStateStore): () => Promise<unknown> {
         at,
       } as const,
     ];
-    const session = { core: { ...core, waiting: [] }, frames: null };
+    const session = { core: { ...core, waiting: [] }, cursor: null };
     const receipt = await store.commit({
       sessionId: "bench",
       owner: "me",

@@ -136,7 +136,7 @@ function session(n: number, status: SessionStatus, root: Json): Commit {
         run: 1,
         energySpent: 0,
       },
-      frames: { run: 1, root },
+      cursor: { run: 1, root },
       planHash: PLAN_HASH,
       input: {},
     },

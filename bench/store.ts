@@ -116,7 +116,7 @@ function step(sessionId: string, version: number, durable: boolean): Commit {
         run: 1,
         energySpent: version,
       },
-      frames: {
+      cursor: {
         run: 1,
         root: { at: `step-${String(version % 20)}`, slot: version, state: { kind: "called", position } },
       },

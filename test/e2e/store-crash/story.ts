@@ -24,7 +24,7 @@ export function commitOf(sessionId: string, k: number): Commit {
     expectVersion: k - 1,
     session: {
       core: { sessionId, status: "running", createdAt: AT, updatedAt: AT, waiting: [], run: k, energySpent: k },
-      frames: { k },
+      cursor: { k },
       input: k,
     },
     context: [
@@ -87,7 +87,7 @@ export async function wholeCommit(store: StateStore, sessionId: string, from = 0
     expect("events", await store.readEvents({ afterSeq: 0, sessionId, limit: 1 }), []);
     return 0;
   }
-  expect("sessions", [record.core.run, record.frames, record.input], [k, { k }, k]);
+  expect("sessions", [record.core.run, record.cursor, record.input], [k, { k }, k]);
   expect("energy", await store.readEnergy({ sessionId }), { units: k, rows: k });
   const context = await store.readContext(sessionId, ["", `turn${String(k % 7)}`]);
   expect(

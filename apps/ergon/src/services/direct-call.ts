@@ -121,7 +121,7 @@ function recorder(
     const receipt = await store.commit({
       sessionId: session.sessionId,
       owner,
-      session: { core, frames: null },
+      session: { core, cursor: null },
       expectVersion: version,
       blobs: blobs.map(({ ref }) => ({ ref, at })),
       durable: true,

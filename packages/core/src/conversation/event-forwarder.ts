@@ -67,7 +67,7 @@ export function createEventForwarder(deps: {
     }
     try {
       const created: NewEvent = { type: "session-created", at, data: { sessionId } };
-      const session = { core: newCore(sessionId, at), frames: null };
+      const session = { core: newCore(sessionId, at), cursor: null };
       await state.commit({ ...told, session, expectVersion: 0, events: [created, ...events] });
     } catch (thrown) {
       if (!isErgonError(thrown) || thrown.code !== "session_conflict") throw thrown;

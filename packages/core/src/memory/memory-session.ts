@@ -159,10 +159,10 @@ export function readScope(session: MemorySession, scope: string): ContextRow[] {
 }
 
 export function sessionRecord(session: MemorySession): SessionRecord {
-  const { core, frames, planHash, input } = session.row;
+  const { core, cursor, planHash, input } = session.row;
   return {
     core: JSON.parse(core) as SessionCore,
-    frames: JSON.parse(frames) as Json,
+    cursor: JSON.parse(cursor) as Json,
     ...(planHash === null ? {} : { planHash }),
     ...(input === null ? {} : { input: JSON.parse(input) as Json }),
     owner: session.owner,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { PlanStep } from "../schema/plan.ts";
-import { openVisits, type Cursor } from "./frames.ts";
+import { openVisits, type Cursor } from "./cursor.ts";
 import { advance, begin, indexPlan, MAX_VISITS_PER_LIST, owed, type IndexedPlan } from "./interpreter.ts";
 import { DEFAULT_LOOP_CONCURRENCY } from "./steps/loop-over-items.ts";
 import { DEFAULT_BRANCH_CONCURRENCY } from "./steps/parallel-branch.ts";

@@ -21,7 +21,7 @@ import {
   type ListPlace,
   type Spread,
   type Visit,
-} from "./frames.ts";
+} from "./cursor.ts";
 import { partAt } from "./position.ts";
 import type { AgenticPlan, PlanStep } from "../schema/plan.ts";
 import { errorValue } from "../errors/ergon-error.ts";

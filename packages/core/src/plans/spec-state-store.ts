@@ -35,16 +35,16 @@ export function createSpecStateStore(deps: {
     createSession: async (given) => {
       const parsed = SessionCore.safeParse({ ...NEW_SESSION, ...given, ...lastErrorOf(given.lastError) });
       if (!parsed.success) throw storeError("commit_invalid", `This is no session: ${z.prettifyError(parsed.error)}`);
-      await write(given.sessionId, { session: { core: parsed.data, frames: null }, expectVersion: 0 });
+      await write(given.sessionId, { session: { core: parsed.data, cursor: null }, expectVersion: 0 });
     },
     readSessionCore: async (sessionId) => {
       const found = await store.readSession(sessionId);
       return found === undefined || found.owner !== owner ? null : found.core;
     },
     updateSessionStatus: async (sessionId, status, error) => {
-      const { core, frames, version } = await record(sessionId);
+      const { core, cursor, version } = await record(sessionId);
       const { lastError: _before, ...rest } = core;
-      const session = { core: { ...rest, ...lastErrorOf(error), status, updatedAt: isoTime(clock) }, frames };
+      const session = { core: { ...rest, ...lastErrorOf(error), status, updatedAt: isoTime(clock) }, cursor };
       await write(sessionId, { session, expectVersion: version });
     },
     appendToHistory: async (sessionId, entry) => {

@@ -94,7 +94,7 @@ export type JournalRow = {
 export type SessionWrite = {
   readonly core: SessionCore;
   /** The interpreter's cursor, opaque to the store; null once there is nothing to resume. */
-  readonly frames: Json;
+  readonly cursor: Json;
   /** Plan and input stay as they were when they are left out. */
   readonly planHash?: string;
   readonly input?: Json;

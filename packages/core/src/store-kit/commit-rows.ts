@@ -29,7 +29,7 @@ export type CommitRows = {
 export type SessionRow = {
   readonly status: SessionStatus;
   readonly core: string;
-  readonly frames: string;
+  readonly cursor: string;
   /** null keeps what an earlier commit wrote. */
   readonly planHash: string | null;
   readonly input: string | null;
@@ -154,7 +154,7 @@ function sessionRow(commit: Commit, session: SessionWrite, text: Measured): Sess
   return {
     status: session.core.status,
     core: write(commit, "session core", session.core, text),
-    frames: write(commit, "frames", session.frames, text),
+    cursor: write(commit, "cursor", session.cursor, text),
     planHash: session.planHash === undefined ? null : checkKey(commit, "plan hash", session.planHash),
     input: session.input === undefined ? null : write(commit, "input", session.input, text),
   };

@@ -44,7 +44,7 @@ function watched(store: StateStore): StateStore {
       const { plan, session: written, sessionId } = commit;
       if (plan !== undefined) plans.set(sessionId, plan.plan);
       const ran = plans.get(sessionId);
-      const cursor = written?.frames ?? null;
+      const cursor = written?.cursor ?? null;
       if (ran !== undefined && cursor !== null) stored.push({ plan: ran, cursor: JSON.parse(JSON.stringify(cursor)) });
       return receipt;
     },

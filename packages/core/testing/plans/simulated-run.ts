@@ -14,7 +14,7 @@ import { createMemoryStateStore } from "../../src/memory/state-store.ts";
 import { acknowledging } from "../../src/plans/engine/run/acknowledging.ts";
 import { createEngine, type EmbeddedEngine } from "../../src/plans/engine/engine.ts";
 import { placedWaits, type PlacedWait } from "../../src/plans/engine/waits/waits.ts";
-import { visitPath, type Cursor } from "../../src/plans/frames.ts";
+import { visitPath, type Cursor } from "../../src/plans/cursor.ts";
 import { indexPlan } from "../../src/plans/interpreter.ts";
 import { decodePosition } from "../../src/plans/position.ts";
 import type { Commit, SessionRecord } from "../../src/ports/state-store.ts";
@@ -235,16 +235,16 @@ export async function simulate(simulation: Simulation): Promise<SimulatedRun> {
       }
       if (asked > 0 && (simulation.slowStore !== true || under.length === 0)) continue;
       const record = await store.readSession(sessionId);
-      const frames = (record?.frames ?? null) as unknown as Cursor | null;
+      const cursor = (record?.cursor ?? null) as unknown as Cursor | null;
       const next = under.splice(choice.below(Math.max(1, under.length)), 1)[0];
       if (next !== undefined) {
-        next.end(await answerCall(next, frames, sessionId));
+        next.end(await answerCall(next, cursor, sessionId));
       } else if (record === undefined || record.core.run === 0) {
         ask(start(engine, record));
-      } else if (frames === null) {
+      } else if (cursor === null) {
         return wholeSession(engine, sessionId);
       } else {
-        const waits = placedWaits(indexed, frames).filter(({ wait }) => wait.kind !== "time");
+        const waits = placedWaits(indexed, cursor).filter(({ wait }) => wait.kind !== "time");
         const wait = waits[choice.below(Math.max(1, waits.length))];
         if (wait?.wait.approvalId !== undefined) ask(approve(engine, wait.wait.approvalId, die));
         else if (wait !== undefined) ask(answer(engine, sessionId, wait));
@@ -263,9 +263,9 @@ export async function simulate(simulation: Simulation): Promise<SimulatedRun> {
     const before = callsMade();
     engine.drain();
     for (let toEnd = choice.below(under.length + 1); toEnd > 0; toEnd--) {
-      const frames = ((await store.readSession(sessionId))?.frames ?? null) as unknown as Cursor | null;
+      const cursor = ((await store.readSession(sessionId))?.cursor ?? null) as unknown as Cursor | null;
       const next = under.splice(choice.below(under.length), 1)[0];
-      next?.end(await answerCall(next, frames, sessionId));
+      next?.end(await answerCall(next, cursor, sessionId));
       await settle();
     }
     await settle();
@@ -299,9 +299,9 @@ export async function simulate(simulation: Simulation): Promise<SimulatedRun> {
     acknowledged.add(key);
   }
 
-  async function answerCall(call: Call, frames: Cursor | null, sessionId: string): Promise<CallAnswer> {
+  async function answerCall(call: Call, cursor: Cursor | null, sessionId: string): Promise<CallAnswer> {
     const position = call.key.slice(sessionId.length + 1);
-    const frame = frames === null ? undefined : visitPath(frames, position).at(-1)?.frame;
+    const frame = cursor === null ? undefined : visitPath(cursor, position).at(-1)?.frame;
     const attempt = frame?.state.kind === "call" ? frame.state.attempt : 1;
     return world.call({
       position: decodePosition(position),

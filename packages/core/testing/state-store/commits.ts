@@ -185,7 +185,7 @@ export function commitRules(open: OpenStore): void {
       const refused: Partial<Commit>[] = [
         { journal: [start("a")] },
         { context: [{ scope: "", key: "k", value: { kind: "inline", value: 1 } }] },
-        { expectVersion: 0, session: { core: core("s"), frames: null } },
+        { expectVersion: 0, session: { core: core("s"), cursor: null } },
         { expectVersion: 0 },
       ];
       for (const more of refused) await expectRefused(store.commit({ ...none, ...more }), "commit_invalid");
@@ -198,16 +198,16 @@ export function commitRules(open: OpenStore): void {
 
     it("is taken as it was when it was made", async () => {
       const { store } = await open();
-      const frames = [1];
+      const cursor = [1];
       const data: Record<string, string> = { at: "first" };
-      const made = store.commit(creation("s", { session: { core: core("s"), frames }, events: [event(data)] }));
-      frames.push(2);
+      const made = store.commit(creation("s", { session: { core: core("s"), cursor }, events: [event(data)] }));
+      cursor.push(2);
       data["at"] = "second";
       await made;
       const record = await store.readSession("s");
-      expect(record?.frames).toEqual([1]);
-      (record as unknown as { frames: number[] }).frames.push(3);
-      expect((await store.readSession("s"))?.frames).toEqual([1]);
+      expect(record?.cursor).toEqual([1]);
+      (record as unknown as { cursor: number[] }).cursor.push(3);
+      expect((await store.readSession("s"))?.cursor).toEqual([1]);
       expect((await store.readEvents({ afterSeq: 0, limit: 1 }))[0]?.data).toEqual({ at: "first" });
     });
 
@@ -218,10 +218,10 @@ export function commitRules(open: OpenStore): void {
       const refused: Commit[] = [
         creation("s", { expectVersion: -1 }),
         creation("s", { expectVersion: 0.5 }),
-        { sessionId: "s", owner: OWNER, session: { core: core("s"), frames: null } },
-        creation("s", { session: { core: core("t"), frames: null } }),
-        creation("s", { session: { core: core("s"), frames: circle as never } }),
-        creation("s", { session: { core: core("s"), frames: undefined as never } }),
+        { sessionId: "s", owner: OWNER, session: { core: core("s"), cursor: null } },
+        creation("s", { session: { core: core("t"), cursor: null } }),
+        creation("s", { session: { core: core("s"), cursor: circle as never } }),
+        creation("s", { session: { core: core("s"), cursor: undefined as never } }),
         creation("s", { events: [event({ big: 1n as never })] }),
         creation("s", { energy: [{ at: AT, cause: "tool", units: Number.NaN }] }),
         creation("s", { journal: [whole("a", { energyUnits: Number.POSITIVE_INFINITY })] }),

@@ -115,7 +115,7 @@ const query = fc.record(
 
 function placed({ fence, writes, ...rest }: Given, model: Model): Commit {
   const version = model.version(rest.sessionId) + (fence ?? 0);
-  if (writes) return { ...rest, expectVersion: version, session: { core: core(rest.sessionId), frames: null } };
+  if (writes) return { ...rest, expectVersion: version, session: { core: core(rest.sessionId), cursor: null } };
   return fence === undefined ? rest : { ...rest, expectVersion: version };
 }
 

@@ -10,13 +10,13 @@ export function sessionRules(open: OpenStore): void {
       expect(await store.readSession("s")).toBeUndefined();
       await store.commit(
         creation("s", {
-          session: { core: core("s"), frames: { at: 1 }, planHash: "h", input: null },
+          session: { core: core("s"), cursor: { at: 1 }, planHash: "h", input: null },
           plan: { hash: "h", plan: PLAN },
         }),
       );
       expect(await store.readSession("s")).toEqual({
         core: core("s"),
-        frames: { at: 1 },
+        cursor: { at: 1 },
         planHash: "h",
         input: null,
         owner: OWNER,
@@ -27,8 +27,8 @@ export function sessionRules(open: OpenStore): void {
 
     it("keep owner, plan and input when a later write leaves them out", async () => {
       const { store } = await open();
-      await store.commit(creation("s", { session: { core: core("s"), frames: null, planHash: "h", input: { a: 1 } } }));
-      const later = { core: core("s", "completed"), frames: null };
+      await store.commit(creation("s", { session: { core: core("s"), cursor: null, planHash: "h", input: { a: 1 } } }));
+      const later = { core: core("s", "completed"), cursor: null };
       await store.commit({ sessionId: "s", owner: "bob", expectVersion: 1, session: later });
       expect(await store.readSession("s")).toEqual({
         ...later,
@@ -52,9 +52,9 @@ export function sessionRules(open: OpenStore): void {
       const { store } = await open();
       const ids = Array.from({ length: 7 }, (_, n) => `s${String(n)}`);
       for (const [n, id] of ids.entries()) await store.commit(creation(id, { owner: n % 2 === 0 ? OWNER : "bob" }));
-      await store.commit(update("s2", 1, { session: { core: core("s2", "completed"), frames: null } }));
-      await store.commit(update("s4", 1, { session: { core: core("s4", "failed"), frames: null } }));
-      await store.commit(update("s4", 2, { session: { core: core("s4", "running"), frames: null } }));
+      await store.commit(update("s2", 1, { session: { core: core("s2", "completed"), cursor: null } }));
+      await store.commit(update("s4", 1, { session: { core: core("s4", "failed"), cursor: null } }));
+      await store.commit(update("s4", 2, { session: { core: core("s4", "running"), cursor: null } }));
       expect(await listed(store, { limit: 3 })).toEqual([["s6", "s5", "s4"], ["s3", "s2", "s1"], ["s0"]]);
       expect(await listed(store, { limit: 7, order: "oldest" })).toEqual([ids]);
       expect(await listed(store, { limit: 2, owner: OWNER })).toEqual([

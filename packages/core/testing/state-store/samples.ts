@@ -21,7 +21,7 @@ export function core(sessionId: string, status: SessionStatus = "running"): Sess
 
 /** A commit that creates a session. */
 export function creation(sessionId: string, more: Partial<Commit> = {}): Commit {
-  return { sessionId, owner: OWNER, expectVersion: 0, session: { core: core(sessionId), frames: null }, ...more };
+  return { sessionId, owner: OWNER, expectVersion: 0, session: { core: core(sessionId), cursor: null }, ...more };
 }
 
 /** A commit that writes the session again. */
@@ -30,7 +30,7 @@ export function update(sessionId: string, expectVersion: number, more: Partial<C
     sessionId,
     owner: OWNER,
     expectVersion,
-    session: { core: core(sessionId), frames: [expectVersion] },
+    session: { core: core(sessionId), cursor: [expectVersion] },
     ...more,
   };
 }

@@ -140,7 +140,7 @@ function startMachine(random: Random) {
         sessionId: "s",
         owner: "ada",
         expectVersion: written,
-        session: { core: { ...core, status: "running" }, frames: "x".repeat(random(6_000)) },
+        session: { core: { ...core, status: "running" }, cursor: "x".repeat(random(6_000)) },
         events: [{ type: "step-finished", at: "", data: { k } }],
         durable,
       });

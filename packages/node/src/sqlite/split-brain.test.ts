@@ -187,7 +187,7 @@ function dropLocks(): void {
 
 async function keep(store: StateStore, sessionId: string, acknowledged: string[]): Promise<void> {
   const core = { sessionId, createdAt: AT, updatedAt: AT, waiting: [], run: 0, energySpent: 0 };
-  const session = { core: { ...core, status: "running" }, frames: null } as const;
+  const session = { core: { ...core, status: "running" }, cursor: null } as const;
   await store.commit({ sessionId, owner: "ada", expectVersion: 0, session });
   acknowledged.push(sessionId);
 }
@@ -205,7 +205,7 @@ async function elsewhere() {
     console.log("open");
     for await (const sessionId of createInterface(process.stdin)) {
       const core = { sessionId, createdAt: "", updatedAt: "", waiting: [], run: 0, energySpent: 0, status: "running" };
-      await store.commit({ sessionId, owner: "ada", expectVersion: 0, session: { core, frames: null } });
+      await store.commit({ sessionId, owner: "ada", expectVersion: 0, session: { core, cursor: null } });
       console.log(sessionId);
     }
     await store.close();`;

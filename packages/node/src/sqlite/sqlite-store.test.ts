@@ -191,7 +191,7 @@ function session(sessionId: string, expectVersion: number, more: Partial<Commit>
     expectVersion,
     session: {
       core: { sessionId, status: "running", createdAt: AT, updatedAt: AT, waiting: [], run: 0, energySpent: 0 },
-      frames: null,
+      cursor: null,
     },
     ...more,
   };

@@ -114,7 +114,7 @@ async function readySession({ engine, store }: RunPlace, request: MCPRequest, ow
     return;
   }
   await engine.readSession({ owner, sessionId, historyLimit: HISTORY_ROWS });
-  if (record.frames === null) return;
+  if (record.cursor === null) return;
   const { status } = record.core;
   throw planError("session_busy", `Session ${sessionId} has an unfinished plan (${status}).`, { details: { status } });
 }

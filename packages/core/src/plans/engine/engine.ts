@@ -15,7 +15,7 @@ import type { SessionRecord } from "../../ports/state-store.ts";
 import type { Json } from "../../schema/values/json.ts";
 import { isSettled, type OpenWait, type SessionCore } from "../../schema/session.ts";
 import { offload } from "../../tools/gate/offload.ts";
-import type { Cursor } from "../frames.ts";
+import type { Cursor } from "../cursor.ts";
 import { stepOf } from "../interpreter.ts";
 import type { Completion, Decision } from "../transition.ts";
 import { createSettleApproval, type SettleApproval } from "./waits/approval-answers.ts";
@@ -76,7 +76,7 @@ export function createEngine(given: EngineDeps & { readonly plans: PlanLookup })
       if (!pool.reserve(sessionId)) throw busy(sessionId, (await reader.record(request)).core.status);
       try {
         const record = await sessionFor(request);
-        if (record.frames !== null) throw busy(sessionId, record.core.status);
+        if (record.cursor !== null) throw busy(sessionId, record.core.status);
         refuseWhenFull();
         return await startPlan({ ...deps, pool }, record, request);
       } finally {
@@ -133,7 +133,7 @@ export function createEngine(given: EngineDeps & { readonly plans: PlanLookup })
   async function sessionFor({ owner, sessionId, create }: ExecutePlan): Promise<SessionRecord> {
     const known = create === true ? await deps.store.readSession(sessionId) : undefined;
     if (create !== true || known !== undefined) return reader.record({ owner, sessionId });
-    return { owner, version: 0, core: newCore(sessionId, isoTime(deps.clock), {}), frames: null };
+    return { owner, version: 0, core: newCore(sessionId, isoTime(deps.clock), {}), cursor: null };
   }
 
   async function createSession(request: CreateSession): Promise<SessionCore> {
@@ -150,7 +150,7 @@ export function createEngine(given: EngineDeps & { readonly plans: PlanLookup })
     await deps.store.commit({
       sessionId,
       owner: request.owner,
-      session: { core, frames: null },
+      session: { core, cursor: null },
       expectVersion: 0,
       context: kept.map(({ key, value }) => ({ scope: "", key, value: { kind: "inline", value } })),
       blobs: blobs.map(({ ref }) => ({ ref, at })),
@@ -221,7 +221,7 @@ export function createEngine(given: EngineDeps & { readonly plans: PlanLookup })
     refuseWhenClosing();
     for (let tries = 0; tries < MAX_DELIVERY_TRIES; tries++) {
       const record = await reader.record({ owner, sessionId });
-      if (record.frames === null) return cancelUnstarted(record);
+      if (record.cursor === null) return cancelUnstarted(record);
       const run = await pool.take({ owner, sessionId }).catch((thrown: unknown) => {
         if (closing) throw thrown;
         // What it needs to go on is lost; to end it, nothing is needed.
@@ -259,13 +259,13 @@ export function createEngine(given: EngineDeps & { readonly plans: PlanLookup })
 
   async function writeCancelled(record: SessionRecord): Promise<SessionCore> {
     const { sessionId } = record.core;
-    const cursor = record.frames as unknown as Cursor | null;
+    const cursor = record.cursor as unknown as Cursor | null;
     const at = isoTime(deps.clock);
     const core: SessionCore = { ...record.core, status: "cancelled", updatedAt: at, waiting: [] };
     await deps.store.commit({
       sessionId,
       owner: record.owner,
-      session: { core, frames: null },
+      session: { core, cursor: null },
       expectVersion: record.version,
       context: cursor === null ? [] : [trailEnd(cursor)],
       events: [{ type: "session-cancelled", at, data: { status: "cancelled" } }],

@@ -1,5 +1,5 @@
 import type { ErrorRecord } from "../../schema/error.ts";
-import type { Amendment, StepState, Visit } from "../frames.ts";
+import type { Amendment, StepState, Visit } from "../cursor.ts";
 import type { At, Completion, Decision, Move, Out, StepKind } from "../transition.ts";
 
 export function at(visit: Visit): At {

@@ -3,7 +3,7 @@ import type { ErrorRecord } from "../../schema/error.ts";
 import type { JsonObject } from "../../schema/values/json.ts";
 import type { ToolCallStep } from "../../schema/plan.ts";
 import { MAX_QUESTIONS, Question } from "../../schema/question.ts";
-import type { Due, Visit } from "../frames.ts";
+import type { Due, Visit } from "../cursor.ts";
 import { refusalOf } from "../refusal.ts";
 import type { Completion, Effect, Move, Out, StepKind } from "../transition.ts";
 import { amended, at, failMove, noList, settleFailure } from "./simple-step.ts";

@@ -44,7 +44,7 @@ async function tell(sessionId: string, type: "session-paused" | "step-finished" 
   await store.commit({
     sessionId,
     owner: "me",
-    ...(known === undefined ? { session: { core, frames: null }, expectVersion: 0 } : {}),
+    ...(known === undefined ? { session: { core, cursor: null }, expectVersion: 0 } : {}),
     events: [{ type, at, data: {} }],
   });
 }

@@ -68,7 +68,7 @@ describe("a data folder of Ergon 0.1", () => {
       expect((await store.readSession("s"))?.version).toBe(version);
       const core = (await store.readSession("s"))?.core;
       if (core === undefined) throw new Error("It is not there.");
-      await store.commit({ sessionId: "s", owner: "ada", expectVersion: version, session: { core, frames: null } });
+      await store.commit({ sessionId: "s", owner: "ada", expectVersion: version, session: { core, cursor: null } });
       await store.close();
       await database.close();
     }

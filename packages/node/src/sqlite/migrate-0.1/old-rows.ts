@@ -143,7 +143,7 @@ export function readOldCommit(
         : {
             status: core.status,
             core: JSON.stringify(core),
-            frames: JSON.stringify(written.frames),
+            cursor: JSON.stringify(written.frames),
             planHash: written.planHash ?? null,
             input: written.input === undefined ? null : JSON.stringify(written.input),
           },

@@ -77,7 +77,7 @@ export function readScopes({ all }: Reader, n: number, query: ScopeQuery): Page<
   );
 }
 
-const SELECT_SESSION = `SELECT s.n, s.owner, s.version, s.core, s.frames, i.plan_hash, i.input
+const SELECT_SESSION = `SELECT s.n, s.owner, s.version, s.core, s.frames AS cursor, i.plan_hash, i.input
   FROM sessions s LEFT JOIN session_inputs i ON i.session_n = s.n`;
 const SELECT_CONTEXT = "SELECT scope, key, implicit, ord AS position, value FROM context WHERE session_n = ?";
 
@@ -86,7 +86,7 @@ type SessionColumns = {
   readonly owner: string;
   readonly version: number;
   readonly core: string;
-  readonly frames: string;
+  readonly cursor: string;
   readonly plan_hash: string | null;
   readonly input: string | null;
 };
@@ -102,7 +102,7 @@ type ContextColumns = {
 function sessionRecord(row: SessionColumns): SessionRecord {
   return {
     core: JSON.parse(row.core) as SessionCore,
-    frames: JSON.parse(row.frames) as Json,
+    cursor: JSON.parse(row.cursor) as Json,
     ...(row.plan_hash === null ? {} : { planHash: row.plan_hash }),
     ...(row.input === null ? {} : { input: JSON.parse(row.input) as Json }),
     owner: row.owner,

@@ -43,11 +43,11 @@ function writeSession(statements: WriteStatements, rows: CommitRows, n: number, 
     if (energy.length > 0) statements.addSessionEnergy.run(units, energy.length, n);
     return;
   }
-  const { status, core, frames, planHash, input } = session;
+  const { status, core, cursor, planHash, input } = session;
   const spent = [units, energy.length] as const;
-  if (known === undefined) statements.insertSession.run(n, sessionId, owner, status, ...spent, core, frames);
-  else if (status === known.status) statements.updateSession.run(core, frames, ...spent, n);
-  else statements.updateSessionStatus.run(core, frames, ...spent, status, n);
+  if (known === undefined) statements.insertSession.run(n, sessionId, owner, status, ...spent, core, cursor);
+  else if (status === known.status) statements.updateSession.run(core, cursor, ...spent, n);
+  else statements.updateSessionStatus.run(core, cursor, ...spent, status, n);
   if (planHash !== null || input !== null) statements.putSessionInput.run(n, owner, planHash, input);
 }
 

@@ -4,7 +4,7 @@ import type { Json } from "../../../schema/values/json.ts";
 import type { PendingBlob } from "../../../tools/gate/gate.ts";
 import { offload } from "../../../tools/gate/offload.ts";
 import type { CompiledPlan } from "../../compiled-plan.ts";
-import { visitPath, type Cursor } from "../../frames.ts";
+import { visitPath, type Cursor } from "../../cursor.ts";
 import { stepOf } from "../../interpreter.ts";
 import { joinBranches, joinTurns, type ChildContext } from "../../join.ts";
 import { afterPrefix, partAt } from "../../position.ts";

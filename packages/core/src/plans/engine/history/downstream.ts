@@ -3,7 +3,7 @@ import type { JsonObject } from "../../../schema/values/json.ts";
 import type { CallOutcome } from "../../../tools/gate/gate.ts";
 import type { Tool } from "../../../tools/tool.ts";
 import { wholeOutput } from "../../../tools/gate/whole-output.ts";
-import { visitPath, type Cursor } from "../../frames.ts";
+import { visitPath, type Cursor } from "../../cursor.ts";
 import { DOWNSTREAM_KEY } from "../../join.ts";
 import type { CommitBuilder } from "../run/commit-builder.ts";
 import type { Arrival, RunState } from "../run/run-state.ts";

@@ -16,7 +16,7 @@ import type { Json } from "../../../schema/values/json.ts";
 import type { SessionCore } from "../../../schema/session.ts";
 import { didYouMean } from "../../../schema/values/suggest.ts";
 import type { CompiledPlan } from "../../compiled-plan.ts";
-import type { Cursor } from "../../frames.ts";
+import type { Cursor } from "../../cursor.ts";
 import { stepOf } from "../../interpreter.ts";
 import { afterPrefix, encodePart } from "../../position.ts";
 import { resultWrites } from "../../steps/tool-call.ts";
@@ -52,7 +52,7 @@ export async function forkSession(
     role: core.mode,
   });
 
-  const cursor = source.frames as unknown as Cursor | null;
+  const cursor = source.cursor as unknown as Cursor | null;
   const trail = await readTrail(deps.store, compiled, { sessionId, run, cursor });
   if (trail === undefined) throw tooLarge(sessionId, `${String(MAX_TRAIL_ROWS)} steps that left a trail`);
   const visit = lastVisit(trail, fromStep);
@@ -84,7 +84,7 @@ export async function forkSession(
     ...(core.energyBudget === undefined ? {} : { energyBudget: core.energyBudget }),
   };
   return await beginRun(deps, {
-    record: { owner: source.owner, version: 0, core: forked, frames: null },
+    record: { owner: source.owner, version: 0, core: forked, cursor: null },
     checked,
     compiled,
     input,

@@ -9,7 +9,7 @@
  */
 import type { ContextRow, ContextWrite, StateStore } from "../../../ports/state-store.ts";
 import { MAX_PAGE_ROWS } from "../../../ports/state-store.ts";
-import { rootPlace, visitPosition, type Cursor } from "../../frames.ts";
+import { rootPlace, visitPosition, type Cursor } from "../../cursor.ts";
 import { stepOf, type Advance, type IndexedPlan } from "../../interpreter.ts";
 import { DOWNSTREAM_KEY } from "../../join.ts";
 import { encodePart } from "../../position.ts";

@@ -8,7 +8,7 @@ import type { ErrorRecord } from "../../../schema/error.ts";
 import type { Json, JsonObject } from "../../../schema/values/json.ts";
 import type { SessionCore, SessionStatus } from "../../../schema/session.ts";
 import { ownFailure } from "../../../tools/gate/own-failure.ts";
-import { openVisits, visitPath, type Cursor } from "../../frames.ts";
+import { openVisits, visitPath, type Cursor } from "../../cursor.ts";
 import type { Completion, Effect } from "../../transition.ts";
 import { stepOf } from "../../interpreter.ts";
 import { refusalOf } from "../../refusal.ts";

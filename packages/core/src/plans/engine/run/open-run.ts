@@ -4,7 +4,7 @@ import type { SessionRecord } from "../../../ports/state-store.ts";
 import { isBlobRef } from "../../../schema/blob.ts";
 import type { Json } from "../../../schema/values/json.ts";
 import type { CompiledPlan } from "../../compiled-plan.ts";
-import { openVisits, type Cursor } from "../../frames.ts";
+import { openVisits, type Cursor } from "../../cursor.ts";
 import { stepOf } from "../../interpreter.ts";
 import { resolveWith } from "../../pointer/resolve.ts";
 import type { BlobCache } from "../effects/blob-cache.ts";
@@ -19,7 +19,7 @@ export async function openRunState(
   record: SessionRecord,
   plan: CompiledPlan,
 ): Promise<RunState> {
-  const cursor = record.frames as unknown as Cursor | null;
+  const cursor = record.cursor as unknown as Cursor | null;
   if (cursor === null) throw storeError("store_corrupt", `Session ${record.core.sessionId} has no run to take up.`);
   const data = await openRunData(deps, { owner: record.owner, sessionId: record.core.sessionId }, record.input ?? {});
   await data.openScope("");

@@ -57,6 +57,6 @@ function update(version: number): Commit {
     sessionId: "s",
     owner: "me",
     expectVersion: version,
-    session: { core: { ...core, waiting: [] }, frames: {} },
+    session: { core: { ...core, waiting: [] }, cursor: {} },
   };
 }

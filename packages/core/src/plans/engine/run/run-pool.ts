@@ -10,7 +10,7 @@ import { MAX_PAGE_ROWS, type SessionRecord } from "../../../ports/state-store.ts
 import type { AgenticPlan } from "../../../schema/plan.ts";
 import type { SessionCore } from "../../../schema/session.ts";
 import { compilePlan, type CompiledPlan } from "../../compiled-plan.ts";
-import type { Cursor } from "../../frames.ts";
+import type { Cursor } from "../../cursor.ts";
 import type { BlobCache } from "../effects/blob-cache.ts";
 import type { EngineDeps } from "../engine-deps.ts";
 import { openRunState } from "./open-run.ts";
@@ -115,7 +115,7 @@ export function createRunPool({ deps: given, record, onCommit }: RunPoolParts): 
   async function bringBack(session: SessionRef, { look, unasked }: BringBack): Promise<Run> {
     const sinceBeforeDrain = !draining;
     const found = await record(session);
-    if (found.frames === null) {
+    if (found.cursor === null) {
       throw planError("wait_not_open", `Session ${session.sessionId} waits for nothing (${found.core.status}).`);
     }
     const hash = found.planHash ?? "";
@@ -179,12 +179,12 @@ export function createRunPool({ deps: given, record, onCommit }: RunPoolParts): 
     ({ knows } = which);
     let takenUp = 0;
     const slots = new Set<Promise<void>>();
-    for await (const { core, owner, frames } of unfinished()) {
+    for await (const { core, owner, cursor } of unfinished()) {
       if (draining) break;
       const session = { owner, sessionId: core.sessionId };
       // A branch may sleep while its siblings wait for a person.
       if (core.status !== "running") {
-        wakeWhenDue(session, duesOf(frames as unknown as Cursor, deps.clock));
+        wakeWhenDue(session, duesOf(cursor as unknown as Cursor, deps.clock));
         if (!(await isAnswered(core))) continue;
       }
       takenUp++;
@@ -217,7 +217,7 @@ export function createRunPool({ deps: given, record, onCommit }: RunPoolParts): 
         limit: MAX_PAGE_ROWS,
       } as const;
       const page = await deps.store.listSessions(cursor === undefined ? query : { ...query, cursor });
-      for (const found of page.items) if (found.frames !== null && !runs.has(found.core.sessionId)) yield found;
+      for (const found of page.items) if (found.cursor !== null && !runs.has(found.core.sessionId)) yield found;
       cursor = page.nextCursor;
     } while (cursor !== undefined);
   }

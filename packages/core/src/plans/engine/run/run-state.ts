@@ -5,7 +5,7 @@ import type { ToolCallStep } from "../../../schema/plan.ts";
 import type { SessionCore } from "../../../schema/session.ts";
 import type { AllowedCall, CallOutcome, PendingBlob } from "../../../tools/gate/gate.ts";
 import type { CompiledPlan } from "../../compiled-plan.ts";
-import type { Cursor } from "../../frames.ts";
+import type { Cursor } from "../../cursor.ts";
 import { stepOf } from "../../interpreter.ts";
 import type { Completion } from "../../transition.ts";
 import type { WatchModel } from "../engine-deps.ts";

@@ -329,12 +329,12 @@ export function createRun({ deps, state, onCommit, onIdle }: RunParts): Run {
   function commitOf(builder: CommitBuilder, first: Opening | undefined): Commit & { readonly session: SessionWrite } {
     const core = recordSession(state, builder, deps.supervised === true);
     const { context, dropScopes, journal, energy, blobs, events } = builder;
-    const frames = builder.end === undefined ? (state.cursor as unknown as Json) : null;
+    const cursor = builder.end === undefined ? (state.cursor as unknown as Json) : null;
     return {
       sessionId: state.sessionId,
       owner: state.owner,
       expectVersion: state.version,
-      session: first === undefined ? { core, frames } : { core, frames, planHash: first.planHash, input: first.input },
+      session: first === undefined ? { core, cursor } : { core, cursor, planHash: first.planHash, input: first.input },
       ...(first?.plan === undefined ? {} : { plan: first.plan }),
       context: newestOf(context),
       dropScopes,

@@ -1,6 +1,6 @@
 import type { PositionRange } from "../../../ports/state-store.ts";
 import { partAt } from "../../position.ts";
-import type { ListPlace } from "../../frames.ts";
+import type { ListPlace } from "../../cursor.ts";
 
 /** One level of enclosing lists: the step visited at `position` opened child `index`, whose context is under `scope`. */
 export type Enclosing = { readonly position: string; readonly index: number; readonly scope: string };

@@ -7,7 +7,7 @@ import type { AgenticPlan } from "../../../schema/plan.ts";
 import type { SessionCore } from "../../../schema/session.ts";
 import { offload } from "../../../tools/gate/offload.ts";
 import type { CompiledPlan } from "../../compiled-plan.ts";
-import type { Cursor } from "../../frames.ts";
+import type { Cursor } from "../../cursor.ts";
 import type { BlobCache } from "../effects/blob-cache.ts";
 import type { PlanCache } from "../plan-cache.ts";
 import type { EngineDeps, PlanLookup, StartRun, WatchModel } from "../engine-deps.ts";

@@ -2,8 +2,8 @@ import type { OpenWait, SessionError, SessionStatus } from "../../../schema/sess
 import type { HumanInTheLoopStep } from "../../../schema/plan.ts";
 import { stepOf, type IndexedPlan } from "../../interpreter.ts";
 import type { Clock } from "../../../ports/clock.ts";
-import type { Cursor, Due, ListFrame } from "../../frames.ts";
-import { childPlace, rootPlace, visitPosition, visitPath, type ListPlace, type Visit } from "../../frames.ts";
+import type { Cursor, Due, ListFrame } from "../../cursor.ts";
+import { childPlace, rootPlace, visitPosition, visitPath, type ListPlace, type Visit } from "../../cursor.ts";
 import { partAt } from "../../position.ts";
 
 /** A wait, and the visit that has it. */
