@@ -412,7 +412,7 @@ export { allowsForGood, type ServerTrust } from "./approvals/approval-policy.ts"
 export { createToolGrants, type ToolGrants } from "./approvals/tool-grants.ts";
 export { type ApprovalSettings, createToolPolicy } from "./approvals/tool-policy.ts";
 export { backoffMs } from "./hub/backoff.ts";
-export { changesBetween, fingerprintOf, type ToolIdentity } from "./approvals/fingerprint.ts";
+export { changesBetween, fingerprintOf } from "./approvals/fingerprint.ts";
 export { matchesGlob } from "./approvals/glob.ts";
 export { showHidden } from "./approvals/hidden-text.ts";
 export { deriveServer, shortServerId } from "./install/derive-server.ts";

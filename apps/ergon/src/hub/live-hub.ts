@@ -13,7 +13,6 @@ import {
   type MCPServerConfig,
   MCPClientManager,
   type NewEvent,
-  type ToolIdentity,
   type ToolRegistry,
   toErgonError,
   type WantedServer,
@@ -161,8 +160,8 @@ export async function openLiveHub(parts: LiveHubParts): Promise<LiveHub> {
       return true;
     },
     disallow: async ({ serverId, fingerprint, identity }) => {
-      const tool = { fingerprint, identity: identity as unknown as ToolIdentity };
-      const { name } = tool.identity;
+      const tool = { fingerprint, identity };
+      const { name } = identity;
       const allows = ({ servers, settings }: ServersFile): boolean => {
         const rules = settings.approvalRules ?? NO_RULES;
         const server = servers.find(({ id }) => id === serverId);

@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import type { ApprovalRule } from "../schema/approval.ts";
 import { type Asked, judge } from "./approval-policy.ts";
-import { fingerprintOf, type ToolIdentity } from "./fingerprint.ts";
+import { fingerprintOf } from "./fingerprint.ts";
+import type { ToolIdentity } from "../schema/approval.ts";
 
 const identity: ToolIdentity = {
   name: "write_file",

@@ -40,7 +40,7 @@ export function judge({ tool, server, rules, approvalRequired, grant }: Asked): 
   }
   const { name, annotations } = tool.identity;
   if (grant !== undefined && grant.fingerprint !== tool.fingerprint) {
-    const changes = changesBetween(grant.identity as unknown as ToolFacts["identity"], tool.identity);
+    const changes = changesBetween(grant.identity, tool.identity);
     const fields = changes.map(({ field }) => field).join(", ");
     return { kind: "needs_approval", reason: `"${name}" is not what was approved: ${fields} changed.`, changes };
   }

@@ -27,7 +27,7 @@ import {
   WRITE,
   writePlan,
 } from "../../testing/hub/asking-world.ts";
-import type { ToolIdentity } from "./fingerprint.ts";
+import type { ToolIdentity } from "../schema/approval.ts";
 
 let world: AskingWorld;
 afterEach(() => world.close());

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { changesBetween, fingerprintOf, MAX_SHOWN_CHARS, type ToolIdentity } from "./fingerprint.ts";
+import { changesBetween, fingerprintOf, MAX_SHOWN_CHARS } from "./fingerprint.ts";
+import type { ToolIdentity } from "../schema/approval.ts";
 
 const identity: ToolIdentity = {
   name: "read_file",

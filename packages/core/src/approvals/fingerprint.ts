@@ -1,29 +1,10 @@
 import { canonicalJson, sha256Hex } from "../schema/values/hash.ts";
-import type { ToolChange } from "../schema/approval.ts";
-import type { Json, JsonObject } from "../schema/values/json.ts";
+import { asJson } from "../schema/values/json.ts";
+import type { ToolChange, ToolIdentity } from "../schema/approval.ts";
 import { showHidden } from "./hidden-text.ts";
 
-/** All that a person relies on when approving a tool. What is not here may change without a new approval. */
-export type ToolIdentity = {
-  readonly name: string;
-  readonly title?: string;
-  readonly description: string;
-  readonly inputSchema: Json;
-  readonly outputSchema?: Json;
-  readonly annotations?: JsonObject;
-  readonly server: {
-    readonly command?: string;
-    readonly args?: readonly string[];
-    readonly cwd?: string;
-    /** As people may see it: a value that may be a key must not be guessed from the fingerprint. */
-    readonly env?: Readonly<Record<string, string>>;
-    readonly url?: string;
-    readonly version?: string;
-  };
-};
-
 export function fingerprintOf(identity: ToolIdentity): string {
-  return sha256Hex(canonicalJson(identity));
+  return sha256Hex(canonicalJson(asJson(identity)));
 }
 
 /** Longer texts are cut where they are shown, not where they are compared. */

@@ -1,5 +1,6 @@
 import type { Tool } from "../tools/tool.ts";
-import { fingerprintOf, type ToolIdentity } from "./fingerprint.ts";
+import type { ToolIdentity } from "../schema/approval.ts";
+import { fingerprintOf } from "./fingerprint.ts";
 
 /** What an approval of a tool is about, whoever the tool comes from. */
 export type ToolFacts = {
@@ -11,7 +12,7 @@ export type ToolFacts = {
 
 /** A server's tool brings its facts along; those of our own are told from how it was defined. */
 export function factsOf(tool: Tool): ToolFacts {
-  if (tool.hub !== undefined) return tool.hub as unknown as ToolFacts;
+  if (tool.hub !== undefined) return tool.hub;
   let facts = known.get(tool);
   if (facts === undefined) {
     const identity = identityOf(tool);

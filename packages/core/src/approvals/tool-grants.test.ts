@@ -6,7 +6,7 @@ import { createToolGrants, MAX_KNOWN_GRANTS } from "./tool-grants.ts";
 const grant = (toolId: string): ToolGrant => ({
   toolId,
   fingerprint: "f",
-  identity: {},
+  identity: { name: toolId, description: "", inputSchema: {}, server: {} },
   grantedAt: "t",
   grantedBy: "ada",
 });

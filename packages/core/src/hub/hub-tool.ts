@@ -9,7 +9,8 @@ import type { Json } from "../schema/values/json.ts";
 import type { Effects } from "../schema/tool.ts";
 import { adaptMcpTool } from "../tools/adapt/mcp-tool.ts";
 import type { Tool, ToolArgs, ToolRun } from "../tools/tool.ts";
-import { fingerprintOf, type ToolIdentity } from "../approvals/fingerprint.ts";
+import { fingerprintOf } from "../approvals/fingerprint.ts";
+import type { ToolIdentity } from "../schema/approval.ts";
 
 /** A planner is shown this much of what a server says of its tool. */
 const MAX_DESCRIPTION_CHARS = 4_000;

@@ -40,13 +40,33 @@ export const Approval = z.object({
 });
 export type Approval = z.infer<typeof Approval>;
 
+/** All that a person relies on when approving a tool. What is not here may change without a new approval. */
+export const ToolIdentity = z.object({
+  name: z.string(),
+  title: z.string().optional(),
+  description: z.string(),
+  inputSchema: Json,
+  outputSchema: Json.optional(),
+  annotations: JsonObject.optional(),
+  server: z.object({
+    command: z.string().optional(),
+    args: z.array(z.string()).readonly().optional(),
+    cwd: z.string().optional(),
+    /** As people may see it: a value that may be a key must not be guessed from the fingerprint. */
+    env: z.record(z.string(), z.string()).optional(),
+    url: z.string().optional(),
+    version: z.string().optional(),
+  }),
+});
+export type ToolIdentity = z.infer<typeof ToolIdentity>;
+
 /** What a person approved once and for all: this tool, as it was then. */
 export const ToolGrant = z.object({
   toolId: z.string(),
   /** Absent for tools of our own. */
   serverId: z.string().optional(),
   fingerprint: z.string(),
-  identity: JsonObject,
+  identity: ToolIdentity,
   grantedAt: z.string(),
   grantedBy: z.string(),
   /** The configuration allows it, and this only says as what: without the configuration it allows nothing. */

@@ -3,8 +3,9 @@ import type { ChatModel } from "../ports/chat-model.ts";
 import type { Embedder } from "../ports/embedder.ts";
 import type { Logger } from "../ports/logger.ts";
 import type { ISandboxService } from "../ports/sandbox.ts";
+import type { ToolIdentity } from "../schema/approval.ts";
 import type { BlobRef } from "../schema/blob.ts";
-import type { JsonObject, JsonSchema } from "../schema/values/json.ts";
+import type { JsonSchema } from "../schema/values/json.ts";
 import type { GivenAnswer } from "../schema/question.ts";
 import type { Effects, ToolSummary } from "../schema/tool.ts";
 
@@ -44,7 +45,7 @@ type HubFacts = {
   readonly serverId: string;
   readonly fingerprint: string;
   /** What the fingerprint is of, to say what changed. */
-  readonly identity: JsonObject;
+  readonly identity: ToolIdentity;
 };
 
 export type ToolBody = {

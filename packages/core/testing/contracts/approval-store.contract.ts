@@ -139,7 +139,12 @@ export function approvalStoreContract(name: string, open: () => Promise<OpenedAp
       const grant = {
         toolId: "files_read",
         fingerprint: "f",
-        identity: { name: "read" },
+        identity: {
+          name: "read",
+          description: "Reads.",
+          inputSchema: { type: "object" },
+          server: { command: "files" },
+        },
         grantedAt: "t",
         grantedBy: "ada",
       };

@@ -16,7 +16,8 @@ import {
   createApprovalService,
   type Disallow,
 } from "../../src/approvals/approval-service.ts";
-import { fingerprintOf, type ToolIdentity } from "../../src/approvals/fingerprint.ts";
+import { fingerprintOf } from "../../src/approvals/fingerprint.ts";
+import type { ToolIdentity } from "../../src/schema/approval.ts";
 import { createToolGrants } from "../../src/approvals/tool-grants.ts";
 import { createToolPolicy } from "../../src/approvals/tool-policy.ts";
 import { adaptMcpTool } from "../../src/tools/adapt/mcp-tool.ts";

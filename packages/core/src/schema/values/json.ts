@@ -14,6 +14,11 @@ export const Json = z.unknown().superRefine((value, ctx) => {
 
 export const JsonObject = z.record(z.string(), Json) as z.ZodType<JsonObject, unknown>;
 
+/** For a record that is JSON by its schema: its type only lacks the index signature. */
+export function asJson(value: object): Json {
+  return value as Json;
+}
+
 /** A JSON Schema document (draft-07 or 2020-12). Compiling it is the validator's work. */
 export type JsonSchema = boolean | JsonObject;
 export const JsonSchema = z.union([z.boolean(), JsonObject]) as z.ZodType<JsonSchema, unknown>;
