@@ -23,11 +23,11 @@ const AT = "2026-01-02T03:04:05.678Z";
 const PLAN_HASH = "bench-recovery";
 
 export async function run(): Promise<Report> {
-  const open = await measure("running", { at: "last", slot: ROWS_PER_SESSION, state: { kind: "call", attempt: 1 } });
+  const open = await measure("running", { at: "last", index: ROWS_PER_SESSION, state: { kind: "call", attempt: 1 } });
   const message = "Shall it go on?";
   const paused = await measure("paused_on_human", {
     at: "ask",
-    slot: ROWS_PER_SESSION,
+    index: ROWS_PER_SESSION,
     state: { kind: "human", sinceMs: Date.parse(AT), message },
   });
   const rows = `${String(SESSIONS)} sessions, ${String(SESSIONS * ROWS_PER_SESSION)} rows of history`;
@@ -98,25 +98,25 @@ async function fill(folder: string, status: SessionStatus, root: Json): Promise<
 
 function session(n: number, status: SessionStatus, root: Json): Commit {
   const sessionId = `ses_${String(n).padStart(26, "0")}`;
-  const call = (slot: number) => {
-    const position = positionAt(slot);
+  const call = (index: number) => {
+    const position = positionAt(index);
     return {
       position,
       scope: "",
-      stepId: slot === ROWS_PER_SESSION ? "last" : "again",
+      stepId: index === ROWS_PER_SESSION ? "last" : "again",
       toolId: "demo::add",
       effects: "pure",
       key: `${sessionId}:${position}`,
       argsHash: "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
-      request: { a: slot, b: 1 },
+      request: { a: index, b: 1 },
       at: AT,
     } as const;
   };
-  const done = Array.from({ length: ROWS_PER_SESSION }, (_, slot) => ({
-    ...call(slot),
+  const done = Array.from({ length: ROWS_PER_SESSION }, (_, index) => ({
+    ...call(index),
     kind: "whole" as const,
     state: "finished" as const,
-    result: { output: slot + 1 },
+    result: { output: index + 1 },
     finishedAt: AT,
     energyUnits: 0,
   }));
@@ -136,7 +136,7 @@ function session(n: number, status: SessionStatus, root: Json): Commit {
         run: 1,
         energySpent: 0,
       },
-      cursor: { run: 1, root },
+      cursor: { version: 2, run: 1, root },
       planHash: PLAN_HASH,
       input: {},
     },
@@ -166,9 +166,9 @@ const PLAN: AgenticPlan = {
   ],
 };
 
-/** Visit `slot` of the first run's own list. */
-function positionAt(slot: number): string {
-  const digits = slot.toString(36);
+/** Visit `index` of the first run's own list. */
+function positionAt(index: number): string {
+  const digits = index.toString(36);
   return `11${String(digits.length)}${digits}`;
 }
 

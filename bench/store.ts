@@ -118,7 +118,7 @@ function step(sessionId: string, version: number, durable: boolean): Commit {
       },
       cursor: {
         run: 1,
-        root: { at: `step-${String(version % 20)}`, slot: version, state: { kind: "called", position } },
+        root: { at: `step-${String(version % 20)}`, index: version, state: { kind: "called", position } },
       },
     },
     context: [

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { PlanStep } from "../schema/plan.ts";
-import { openVisits, type Cursor } from "./cursor.ts";
+import type { Cursor } from "./cursor.ts";
+import { openVisits } from "./visits.ts";
 import { advance, begin, indexPlan, MAX_VISITS_PER_LIST, owed, type IndexedPlan } from "./interpreter.ts";
 import { DEFAULT_LOOP_CONCURRENCY } from "./steps/loop-over-items.ts";
 import { DEFAULT_BRANCH_CONCURRENCY } from "./steps/parallel-branch.ts";
@@ -16,7 +17,7 @@ const planOf = (...steps: PlanStep[]): IndexedPlan =>
   indexPlan({ planId: "p", description: "", parameters: true, startStepId: steps[0]?.id ?? "", steps });
 const startOf = ({ plan }: IndexedPlan): Cursor => ({
   run: 1,
-  root: { at: plan.startStepId, slot: 0, state: { kind: "ready" } },
+  root: { at: plan.startStepId, index: 0, state: { kind: "ready" } },
 });
 const positionOf = (cursor: Cursor): string => [...openVisits(cursor)][0]?.position ?? "";
 
@@ -84,10 +85,10 @@ describe("the interpreter", () => {
     const condition = { left: 1, operator: "equals", right: 1 } as const;
     const back = { nextStepId: "c" };
     const plan = planOf({ id: "c", type: "conditional_branch", condition, onTrue: back, onFalse: back });
-    const at = (slot: number): Cursor => ({ run: 1, root: { at: "c", slot, state: { kind: "ready" } } });
-    const go = (slot: number): ReturnType<typeof advance> => {
+    const at = (index: number): Cursor => ({ run: 1, root: { at: "c", index, state: { kind: "ready" } } });
+    const go = (index: number): ReturnType<typeof advance> => {
       const value = { kind: "condition", holds: true } as const;
-      return advance(plan, at(slot), { kind: "evaluated", value, position: positionOf(at(slot)), atMs: 7 });
+      return advance(plan, at(index), { kind: "evaluated", value, position: positionOf(at(index)), atMs: 7 });
     };
     expect(go(MAX_VISITS_PER_LIST - 2).cursor.root.state.kind).toBe("ready");
     expect(go(MAX_VISITS_PER_LIST - 1).cursor.root.state).toMatchObject({

@@ -12,16 +12,8 @@
  * P4  The order in which completions of different visits arrive does not change what the run comes to.
  * P5  A visit's position is never used twice in a run.
  */
-import {
-  childPlace,
-  rootPlace,
-  visitPosition,
-  type Cursor,
-  type ListFrame,
-  type ListPlace,
-  type Spread,
-  type Visit,
-} from "./cursor.ts";
+import type { Cursor, ListFrame, Spread } from "./cursor.ts";
+import { childPlace, type ListPlace, rootPlace, type Visit, visitPosition } from "./visits.ts";
 import { partAt } from "./position.ts";
 import type { AgenticPlan, PlanStep } from "../schema/plan.ts";
 import { errorValue } from "../errors/ergon-error.ts";
@@ -60,9 +52,9 @@ export function indexPlan(plan: AgenticPlan): IndexedPlan {
 }
 
 /** Begins a run at the step where its cursor stands: the plan's first, or the one that it was forked from. */
-export function begin(plan: IndexedPlan, { run, root: { at, slot } }: Cursor, atMs: number): Advance {
+export function begin(plan: IndexedPlan, { run, root: { at, index } }: Cursor, atMs: number): Advance {
   const out = newOut();
-  const frame = beginVisit(plan, rootPlace(run), { at, slot }, out, atMs);
+  const frame = beginVisit(plan, rootPlace(run), { at, index }, out, atMs);
   return answer({ run, root: frame }, frame, out);
 }
 
@@ -78,7 +70,7 @@ export function advance(plan: IndexedPlan, cursor: Cursor, completion: Completio
 export function owed(plan: IndexedPlan, cursor: Cursor): readonly Effect[] {
   const effects: Effect[] = [];
   const collect = (frame: ListFrame, place: ListPlace): void => {
-    const visit = { place, frame, position: visitPosition(place, frame.slot) };
+    const visit = { place, frame, position: visitPosition(place, frame.index) };
     const effect = stepKind(stepOf(plan, frame.at)).owed(visit);
     if (effect !== undefined) effects.push(effect);
     if (frame.state.kind !== "spread") return;
@@ -114,7 +106,7 @@ function deliver(
   completion: Completion,
   out: Out,
 ): ListFrame | "ended" | undefined {
-  const position = visitPosition(place, frame.slot);
+  const position = visitPosition(place, frame.index);
   if (position === completion.position) {
     const visit: Visit = { place, frame, position };
     const move = stepKind(stepOf(plan, frame.at)).complete(visit, completion, out);
@@ -145,10 +137,10 @@ function follow(plan: IndexedPlan, visit: Visit, move: Move, out: Out, atMs: num
   switch (move.to) {
     case "next":
       if (move.stepId === undefined) return "ended";
-      return beginVisit(plan, visit.place, { at: move.stepId, slot: visit.frame.slot + 1 }, out, atMs);
+      return beginVisit(plan, visit.place, { at: move.stepId, index: visit.frame.index + 1 }, out, atMs);
     case "again": {
-      const { at, slot } = visit.frame;
-      return beginVisit(plan, visit.place, { at, slot: slot + 1, state: move.state }, out, atMs);
+      const { at, index } = visit.frame;
+      return beginVisit(plan, visit.place, { at, index: index + 1, state: move.state }, out, atMs);
     }
     case "state":
       return { ...visit.frame, state: move.state };
@@ -166,19 +158,19 @@ function follow(plan: IndexedPlan, visit: Visit, move: Move, out: Out, atMs: num
 function beginVisit(
   plan: IndexedPlan,
   place: ListPlace,
-  start: { readonly at: string; readonly slot: number; readonly state?: ListFrame["state"] },
+  start: { readonly at: string; readonly index: number; readonly state?: ListFrame["state"] },
   out: Out,
   atMs: number,
 ): ListFrame {
-  const frame: ListFrame = { at: start.at, slot: start.slot, state: start.state ?? { kind: "ready" } };
-  if (start.slot >= MAX_VISITS_PER_LIST) {
+  const frame: ListFrame = { at: start.at, index: start.index, state: start.state ?? { kind: "ready" } };
+  if (start.index >= MAX_VISITS_PER_LIST) {
     const error = errorValue(
       "visit_limit",
       `This list of steps has run ${String(MAX_VISITS_PER_LIST)} steps without ending.`,
     );
     return { ...frame, state: { kind: "error", sinceMs: atMs, error } as ListFrame["state"] };
   }
-  const visit: Visit = { place, frame, position: visitPosition(place, frame.slot) };
+  const visit: Visit = { place, frame, position: visitPosition(place, frame.index) };
   const move = stepKind(stepOf(plan, frame.at)).begin(visit, out);
   const begun = follow(plan, visit, move, out, atMs);
   // A step kind answers `begin` by waiting or spreading; only completions move a list on.
@@ -196,7 +188,7 @@ function fill(plan: IndexedPlan, visit: Visit, spread: Spread, out: Out, atMs: n
     kids[String(next)] = beginVisit(
       plan,
       childPlace(visit.position, next),
-      { at: kind.firstStepId(next), slot: 0 },
+      { at: kind.firstStepId(next), index: 0 },
       out,
       atMs,
     );

@@ -1,10 +1,10 @@
 /**
  * Positions in a session's story, as strings that sort bytewise in reading order.
  *
- * A position is a list of numbers: the run, then for each list of steps that encloses the visit the slot it takes
- * there, and between two slots the index of the branch or loop turn. Each number is written as its length (one
+ * A position is a list of numbers: the run, then for each list of steps that encloses the visit its index
+ * there, and between two of these the index of the branch or loop turn. Each number is written as its length (one
  * character) followed by its base-36 digits, so that numbers of any size sort, concatenate and split without doubt.
- * A branch's positions all begin with the branch's own prefix and lie in the slot of the step that opened it: joined
+ * A branch's positions all begin with the branch's own prefix, which begins with the position of the step that opened it: joined
  * history reads in branch order with nothing rewritten.
  */
 export function encodePart(n: number): string {

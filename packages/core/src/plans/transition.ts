@@ -2,7 +2,8 @@ import type { Correction } from "../schema/correction.ts";
 import type { ErrorRecord } from "../schema/error.ts";
 import type { Json, JsonObject } from "../schema/values/json.ts";
 import type { ContextWrite } from "../ports/state-store.ts";
-import type { Amendment, Due, ListPlace, StepState, Visit } from "./cursor.ts";
+import type { Amendment, Due, StepState } from "./cursor.ts";
+import type { ListPlace, Visit } from "./visits.ts";
 
 /** What the interpreter asks its driver to do. Every effect is answered by completions for its `position`. */
 export type Effect =

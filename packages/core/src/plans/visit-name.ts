@@ -17,7 +17,7 @@ export function visitNames({ plan }: Pick<IndexedPlan, "plan">): (stepId: string
     }
   }
   return (stepId, position) => {
-    // [run, slot, child, slot, …]: every second number from the third on is a branch or a turn.
+    // [run, index, child, index, …]: every second number from the third on is a branch or a turn.
     const parts = decodePosition(position);
     let name = stepId;
     let holder = parents.get(stepId);

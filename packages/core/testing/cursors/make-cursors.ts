@@ -10,16 +10,18 @@ import { ErgonError } from "../../src/errors/ergon-error.ts";
 import { gateError } from "../../src/errors/gate.ts";
 import { silentLogger } from "../../src/memory/logger.ts";
 import { createMemoryStateStore } from "../../src/memory/state-store.ts";
+import { cursorOf, type Cursor } from "../../src/plans/cursor.ts";
 import { createEngine } from "../../src/plans/engine/engine.ts";
 import type { SessionView } from "../../src/ports/engine.ts";
-import type { StateStore } from "../../src/ports/state-store.ts";
+import type { SessionWrite, StateStore } from "../../src/ports/state-store.ts";
 import type { AgenticPlan, PlanStep } from "../../src/schema/plan.ts";
 import type { Json, JsonObject } from "../../src/schema/values/json.ts";
 import type { ToolRun } from "../../src/tools/tool.ts";
 import { callStep, createEngineWorld, planOf, type EngineWorld } from "../engine/engine-world.ts";
 import { createSupervisedWorld } from "../supervisor/supervised-world.ts";
+import { toldBy } from "./told-by.ts";
 
-type Stored = { readonly plan: AgenticPlan; readonly cursor: Json };
+type Stored = { readonly plan: AgenticPlan; readonly cursor: Json; readonly told: readonly string[] };
 
 const { values } = parseArgs({ options: { version: { type: "string" } } });
 const file = new URL(`version-${values.version ?? ""}.json`, import.meta.url);
@@ -45,10 +47,17 @@ function watched(store: StateStore): StateStore {
       if (plan !== undefined) plans.set(sessionId, plan.plan);
       const ran = plans.get(sessionId);
       const cursor = written?.cursor ?? null;
-      if (ran !== undefined && cursor !== null) stored.push({ plan: ran, cursor: JSON.parse(JSON.stringify(cursor)) });
+      if (written !== undefined && ran !== undefined && cursor !== null)
+        stored.push({ plan: ran, cursor: JSON.parse(JSON.stringify(cursor)), told: toldBy(ran, open(written)) });
       return receipt;
     },
   };
+}
+
+function open(written: SessionWrite): Cursor {
+  const cursor = cursorOf(written);
+  if (cursor === null) throw new Error("There is nothing to resume.");
+  return cursor;
 }
 
 /** The first cursor that shows a state of a step in a form that no earlier one has. */

@@ -14,7 +14,8 @@ import { createMemoryStateStore } from "../../src/memory/state-store.ts";
 import { acknowledging } from "../../src/plans/engine/run/acknowledging.ts";
 import { createEngine, type EmbeddedEngine } from "../../src/plans/engine/engine.ts";
 import { placedWaits, type PlacedWait } from "../../src/plans/engine/waits/waits.ts";
-import { visitPath, type Cursor } from "../../src/plans/cursor.ts";
+import { cursorOf, type Cursor } from "../../src/plans/cursor.ts";
+import { visitPath } from "../../src/plans/visits.ts";
 import { indexPlan } from "../../src/plans/interpreter.ts";
 import { decodePosition } from "../../src/plans/position.ts";
 import type { Commit, SessionRecord } from "../../src/ports/state-store.ts";
@@ -235,7 +236,7 @@ export async function simulate(simulation: Simulation): Promise<SimulatedRun> {
       }
       if (asked > 0 && (simulation.slowStore !== true || under.length === 0)) continue;
       const record = await store.readSession(sessionId);
-      const cursor = (record?.cursor ?? null) as unknown as Cursor | null;
+      const cursor = record === undefined ? null : cursorOf(record);
       const next = under.splice(choice.below(Math.max(1, under.length)), 1)[0];
       if (next !== undefined) {
         next.end(await answerCall(next, cursor, sessionId));
@@ -263,7 +264,8 @@ export async function simulate(simulation: Simulation): Promise<SimulatedRun> {
     const before = callsMade();
     engine.drain();
     for (let toEnd = choice.below(under.length + 1); toEnd > 0; toEnd--) {
-      const cursor = ((await store.readSession(sessionId))?.cursor ?? null) as unknown as Cursor | null;
+      const record = await store.readSession(sessionId);
+      const cursor = record === undefined ? null : cursorOf(record);
       const next = under.splice(choice.below(under.length), 1)[0];
       next?.end(await answerCall(next, cursor, sessionId));
       await settle();

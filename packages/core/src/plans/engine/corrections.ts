@@ -16,7 +16,7 @@ import type { AgenticPlan, PlanStep, ToolCallStep } from "../../schema/plan.ts";
 import type { OpenWait } from "../../schema/session.ts";
 import type { CheckAnswer } from "../../tools/gate/gate.ts";
 import type { MaybePromise } from "../../tools/tool.ts";
-import type { Visit } from "../cursor.ts";
+import type { Visit } from "../visits.ts";
 import { stepOf } from "../interpreter.ts";
 import { resolveWith } from "../pointer/resolve.ts";
 import { resolveTemplate } from "../pointer/template.ts";

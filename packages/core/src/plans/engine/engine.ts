@@ -5,17 +5,17 @@
  * down, and taken up again from its cursor when somebody answers or the time has come: nothing is replayed.
  */
 import { accessError } from "../../errors/access.ts";
-import { toErgonError } from "../../errors/ergon-error.ts";
+import { isErgonError, toErgonError } from "../../errors/ergon-error.ts";
 import { engineStopping, planError } from "../../errors/plan.ts";
 import { storeError } from "../../errors/store.ts";
 import { usageError } from "../../errors/usage.ts";
 import { isoTime } from "../../ports/clock.ts";
 import type { CreateSession, Engine, ExecutePlan, ForkSession, ResumeSession, SessionRef } from "../../ports/engine.ts";
-import type { SessionRecord } from "../../ports/state-store.ts";
+import type { ContextWrite, SessionRecord } from "../../ports/state-store.ts";
 import type { Json } from "../../schema/values/json.ts";
 import { isSettled, type OpenWait, type SessionCore } from "../../schema/session.ts";
 import { offload } from "../../tools/gate/offload.ts";
-import type { Cursor } from "../cursor.ts";
+import { cursorOf } from "../cursor.ts";
 import { stepOf } from "../interpreter.ts";
 import type { Completion, Decision } from "../transition.ts";
 import { createSettleApproval, type SettleApproval } from "./waits/approval-answers.ts";
@@ -223,7 +223,7 @@ export function createEngine(given: EngineDeps & { readonly plans: PlanLookup })
       const record = await reader.record({ owner, sessionId });
       if (record.cursor === null) return cancelUnstarted(record);
       const run = await pool.take({ owner, sessionId }).catch((thrown: unknown) => {
-        if (closing) throw thrown;
+        if (closing || (isErgonError(thrown) && thrown.code === "store_newer")) throw thrown;
         // What it needs to go on is lost; to end it, nothing is needed.
         deps.logger.warn(
           { sessionId, error: toErgonError(thrown, "session_broken").toJSON() },
@@ -259,7 +259,6 @@ export function createEngine(given: EngineDeps & { readonly plans: PlanLookup })
 
   async function writeCancelled(record: SessionRecord): Promise<SessionCore> {
     const { sessionId } = record.core;
-    const cursor = record.cursor as unknown as Cursor | null;
     const at = isoTime(deps.clock);
     const core: SessionCore = { ...record.core, status: "cancelled", updatedAt: at, waiting: [] };
     await deps.store.commit({
@@ -267,7 +266,7 @@ export function createEngine(given: EngineDeps & { readonly plans: PlanLookup })
       owner: record.owner,
       session: { core, cursor: null },
       expectVersion: record.version,
-      context: cursor === null ? [] : [trailEnd(cursor)],
+      context: lastOfTrail(record),
       events: [{ type: "session-cancelled", at, data: { status: "cancelled" } }],
       durable: true,
     });
@@ -283,6 +282,17 @@ export function createEngine(given: EngineDeps & { readonly plans: PlanLookup })
 
   function refuseWhenClosing(): void {
     if (closing) throw engineStopping();
+  }
+}
+
+/** A cursor that cannot be read leaves the trail without its end. */
+function lastOfTrail(record: SessionRecord): readonly ContextWrite[] {
+  try {
+    const cursor = cursorOf(record);
+    return cursor === null ? [] : [trailEnd(cursor)];
+  } catch (thrown) {
+    if (isErgonError(thrown) && thrown.code === "store_corrupt") return [];
+    throw thrown;
   }
 }
 

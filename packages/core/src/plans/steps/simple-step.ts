@@ -1,5 +1,6 @@
 import type { ErrorRecord } from "../../schema/error.ts";
-import type { Amendment, StepState, Visit } from "../cursor.ts";
+import type { Amendment, StepState } from "../cursor.ts";
+import type { Visit } from "../visits.ts";
 import type { At, Completion, Decision, Move, Out, StepKind } from "../transition.ts";
 
 export function at(visit: Visit): At {
@@ -83,7 +84,7 @@ function again(visit: Visit, code: string, decision: Extract<Decision, { action:
     ...(args === undefined ? {} : { args }),
     ...(toolId === undefined ? {} : { toolId }),
     ...(answers === undefined ? {} : { answers }),
-    ...(decision.sameKey === true ? { keyOrd: before?.keyOrd ?? visit.position } : {}),
+    ...(decision.sameKey === true ? { keyPosition: before?.keyPosition ?? visit.position } : {}),
   };
   const changes = Object.keys(amendment).length === 0 ? {} : { amendment };
   if (decision.wait === undefined) return { kind: "ready", ...changes };

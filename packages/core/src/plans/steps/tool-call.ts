@@ -3,7 +3,8 @@ import type { ErrorRecord } from "../../schema/error.ts";
 import type { JsonObject } from "../../schema/values/json.ts";
 import type { ToolCallStep } from "../../schema/plan.ts";
 import { MAX_QUESTIONS, Question } from "../../schema/question.ts";
-import type { Due, Visit } from "../cursor.ts";
+import type { Due } from "../cursor.ts";
+import type { Visit } from "../visits.ts";
 import { refusalOf } from "../refusal.ts";
 import type { Completion, Effect, Move, Out, StepKind } from "../transition.ts";
 import { amended, at, failMove, noList, settleFailure } from "./simple-step.ts";
@@ -142,7 +143,7 @@ function checkAnew(visit: Visit): Move {
   const { amendment } = amended(visit);
   return {
     to: "again",
-    state: { kind: "ready", amendment: { ...amendment, keyOrd: amendment?.keyOrd ?? visit.position } },
+    state: { kind: "ready", amendment: { ...amendment, keyPosition: amendment?.keyPosition ?? visit.position } },
   };
 }
 

@@ -307,7 +307,7 @@ export function createEffects({ deps, state, arrive, begun }: EffectsParts): Eff
   async function invoke(effect: Invoke, ready: AllowedCall): Promise<void> {
     const { stepId, position } = effect;
     const tool = deps.registry.get(ready.toolId);
-    const key = idempotencyKey(sessionId, effect.amendment?.keyOrd ?? position);
+    const key = idempotencyKey(sessionId, effect.amendment?.keyPosition ?? position);
     let context = (): ToolContext => data.contextOf(effect.place);
     try {
       if (largeContext(effect).length > 0) context = await untilWritten(deps, () => contextFor(effect));

@@ -1,6 +1,7 @@
 import type { JournalRow, SessionRecord, StateStore } from "../../../ports/state-store.ts";
 import type { OpenCall } from "../../../schema/session.ts";
-import { openVisits, type Cursor, type StepState } from "../../cursor.ts";
+import { cursorOf, type StepState } from "../../cursor.ts";
+import { openVisits } from "../../visits.ts";
 
 /** More than these are not shown: a view of a session stays small. */
 export const MAX_OPEN_CALLS = 100;
@@ -8,15 +9,17 @@ export const MAX_OPEN_CALLS = 100;
 /** The calls that a session's open visits have begun and have no result of. */
 export async function readOpenCalls(
   store: Pick<StateStore, "readJournal">,
-  { core: { sessionId, lastError }, cursor }: SessionRecord,
+  record: SessionRecord,
 ): Promise<readonly OpenCall[]> {
+  const { sessionId, lastError } = record.core;
+  const cursor = cursorOf(record);
   if (cursor === null) {
     // A tool that was called by itself has no plan to stand in.
     if (lastError?.code !== "outcome_unknown") return [];
     return openIn(await store.readJournal({ sessionId, order: "newest", limit: 1 }), () => "unknown");
   }
   const states = new Map<string, OpenCall["state"]>();
-  for (const { position, frame } of openVisits(cursor as unknown as Cursor)) {
+  for (const { position, frame } of openVisits(cursor)) {
     const state = callState(frame.state);
     if (state !== undefined) states.set(position, state);
     if (states.size === MAX_OPEN_CALLS) break;

@@ -16,7 +16,7 @@ import type { Json } from "../../../schema/values/json.ts";
 import type { SessionCore } from "../../../schema/session.ts";
 import { didYouMean } from "../../../schema/values/suggest.ts";
 import type { CompiledPlan } from "../../compiled-plan.ts";
-import type { Cursor } from "../../cursor.ts";
+import { cursorOf } from "../../cursor.ts";
 import { stepOf } from "../../interpreter.ts";
 import { afterPrefix, encodePart } from "../../position.ts";
 import { resultWrites } from "../../steps/tool-call.ts";
@@ -52,7 +52,7 @@ export async function forkSession(
     role: core.mode,
   });
 
-  const cursor = source.cursor as unknown as Cursor | null;
+  const cursor = cursorOf(source);
   const trail = await readTrail(deps.store, compiled, { sessionId, run, cursor });
   if (trail === undefined) throw tooLarge(sessionId, `${String(MAX_TRAIL_ROWS)} steps that left a trail`);
   const visit = lastVisit(trail, fromStep);
@@ -88,7 +88,7 @@ export async function forkSession(
     checked,
     compiled,
     input,
-    cursor: { run, root: { at: fromStep, slot: visit.slot, state: { kind: "ready" } } },
+    cursor: { run, root: { at: fromStep, index: visit.index, state: { kind: "ready" } } },
     fill: (data) => {
       data.write(context, (position) => outputOf(history.get(position), sessionId, position));
       const journal = [...history.values()].map(wholeRow);
@@ -205,8 +205,8 @@ function contextAt(
   // What no step can write is still as it was found.
   put(parts.now.filter(({ key }) => !written.has(key)));
   put(trail.base);
-  for (const { slot, position, stepId } of trail.visits()) {
-    if (slot === parts.visit.slot) break;
+  for (const { index, position, stepId } of trail.visits()) {
+    if (index === parts.visit.index) break;
     const step = stepOf(plan, stepId);
     const result = parts.history.get(position)?.result;
     if (step.type === "tool_call" && result !== undefined && "output" in result) put(resultWrites(step, "", position));

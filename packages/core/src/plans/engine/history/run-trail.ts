@@ -9,7 +9,8 @@
  */
 import type { ContextRow, ContextWrite, StateStore } from "../../../ports/state-store.ts";
 import { MAX_PAGE_ROWS } from "../../../ports/state-store.ts";
-import { rootPlace, visitPosition, type Cursor } from "../../cursor.ts";
+import type { Cursor } from "../../cursor.ts";
+import { rootPlace, visitPosition } from "../../visits.ts";
 import { stepOf, type Advance, type IndexedPlan } from "../../interpreter.ts";
 import { DOWNSTREAM_KEY } from "../../join.ts";
 import { encodePart } from "../../position.ts";
@@ -34,19 +35,19 @@ export function trailOf(
   joined: readonly ContextWrite[] = NOTHING,
 ): readonly ContextWrite[] {
   if (end?.status === "failed") return [trailEnd({ run, root: before })];
-  if (after.slot === before.slot) return NOTHING;
+  if (after.index === before.index) return NOTHING;
   // A tool that was another by then was not called: the journal does not tell that its step came again.
   const anew = completion.kind === "called" && !completion.ok && completion.error.code === TOOL_CHANGED;
   if (completion.kind === "called" && !anew) return NOTHING;
   if (completion.kind === "decided" && completion.decision.action === "happened") return NOTHING;
-  const scope = visitScope(run, before.slot);
-  const next = { scope: visitScope(run, after.slot), key: STEP_KEY, value: inline(after.at) };
+  const scope = visitScope(run, before.index);
+  const next = { scope: visitScope(run, after.index), key: STEP_KEY, value: inline(after.at) };
   return [...joined.map((write) => ({ ...write, scope })), ...writes.map((write) => ({ ...write, scope })), next];
 }
 
 /** The last step of a run that ended in the middle of its plan. */
 export function trailEnd({ run, root }: Cursor): ContextWrite {
-  return { scope: runScope(run), key: LAST_KEY, value: inline(root.slot) };
+  return { scope: runScope(run), key: LAST_KEY, value: inline(root.index) };
 }
 
 /** What a run finds and may write over. */
@@ -69,7 +70,7 @@ export function writtenKeys({ steps }: IndexedPlan): ReadonlySet<string> {
   return keys;
 }
 
-export type TrailVisit = { readonly stepId: string; readonly slot: number; readonly position: string };
+export type TrailVisit = { readonly stepId: string; readonly index: number; readonly position: string };
 
 export type Trail = {
   /** The visits of top-level steps, in the order in which they began. */
@@ -99,14 +100,14 @@ export async function readTrail(
   }
   const own = byScope.get(runScope(run)) ?? [];
   const ended = own.find(({ key }) => key === LAST_KEY);
-  const last = cursor?.root.slot ?? (ended === undefined ? Infinity : Number(valueOf(ended)));
+  const last = cursor?.root.index ?? (ended === undefined ? Infinity : Number(valueOf(ended)));
 
   function* visits(): Generator<TrailVisit> {
     let stepId: string | undefined = plan.plan.startStepId;
-    for (let slot = 0; stepId !== undefined; slot++) {
-      yield { stepId, slot, position: visitPosition(rootPlace(run), slot) };
-      if (slot === last) return;
-      const told = byScope.get(visitScope(run, slot + 1))?.find(({ key }) => key === STEP_KEY);
+    for (let index = 0; stepId !== undefined; index++) {
+      yield { stepId, index, position: visitPosition(rootPlace(run), index) };
+      if (index === last) return;
+      const told = byScope.get(visitScope(run, index + 1))?.find(({ key }) => key === STEP_KEY);
       const step = stepOf(plan, stepId);
       if (told !== undefined) stepId = String(valueOf(told));
       else stepId = step.type === "tool_call" ? step.nextStepId : undefined;
@@ -149,8 +150,8 @@ function runScope(run: number): string {
   return SIGN + encodePart(run);
 }
 
-function visitScope(run: number, slot: number): string {
-  return SIGN + visitPosition(rootPlace(run), slot);
+function visitScope(run: number, index: number): string {
+  return SIGN + visitPosition(rootPlace(run), index);
 }
 
 function inline(value: string | number): ContextWrite["value"] {

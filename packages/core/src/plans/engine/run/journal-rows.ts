@@ -8,7 +8,8 @@ import type { ErrorRecord } from "../../../schema/error.ts";
 import type { Json, JsonObject } from "../../../schema/values/json.ts";
 import type { SessionCore, SessionStatus } from "../../../schema/session.ts";
 import { ownFailure } from "../../../tools/gate/own-failure.ts";
-import { openVisits, visitPath, type Cursor } from "../../cursor.ts";
+import type { Cursor } from "../../cursor.ts";
+import { openVisits, visitPath } from "../../visits.ts";
 import type { Completion, Effect } from "../../transition.ts";
 import { stepOf } from "../../interpreter.ts";
 import { refusalOf } from "../../refusal.ts";
@@ -36,7 +37,7 @@ export function recordIntent(
       stepId: effect.stepId,
       toolId: call.toolId,
       effects: call.effects,
-      key: idempotencyKey(state.sessionId, effect.amendment?.keyOrd ?? effect.position),
+      key: idempotencyKey(state.sessionId, effect.amendment?.keyPosition ?? effect.position),
       argsHash: call.argsHash,
       request: call.requestBlob?.ref ?? call.resolvedArgs,
       at: builder.at,

@@ -4,7 +4,8 @@ import type { SessionRecord } from "../../../ports/state-store.ts";
 import { isBlobRef } from "../../../schema/blob.ts";
 import type { Json } from "../../../schema/values/json.ts";
 import type { CompiledPlan } from "../../compiled-plan.ts";
-import { openVisits, type Cursor } from "../../cursor.ts";
+import { cursorOf } from "../../cursor.ts";
+import { openVisits } from "../../visits.ts";
 import { stepOf } from "../../interpreter.ts";
 import { resolveWith } from "../../pointer/resolve.ts";
 import type { BlobCache } from "../effects/blob-cache.ts";
@@ -19,7 +20,7 @@ export async function openRunState(
   record: SessionRecord,
   plan: CompiledPlan,
 ): Promise<RunState> {
-  const cursor = record.cursor as unknown as Cursor | null;
+  const cursor = cursorOf(record);
   if (cursor === null) throw storeError("store_corrupt", `Session ${record.core.sessionId} has no run to take up.`);
   const data = await openRunData(deps, { owner: record.owner, sessionId: record.core.sessionId }, record.input ?? {});
   await data.openScope("");

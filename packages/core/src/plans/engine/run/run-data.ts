@@ -10,7 +10,7 @@ import { storeError } from "../../../errors/store.ts";
 import { type BlobRef, isBlobRef } from "../../../schema/blob.ts";
 import type { HistoryEntry } from "../../../schema/session.ts";
 import type { Json } from "../../../schema/values/json.ts";
-import type { ListPlace } from "../../cursor.ts";
+import type { ListPlace } from "../../visits.ts";
 import { type Load, loadKey, type Loaded, type PointerView } from "../../pointer/view.ts";
 import { HISTORY_SCAN_LIMIT } from "../../pointer/limits.ts";
 import type { BlobCache } from "../effects/blob-cache.ts";

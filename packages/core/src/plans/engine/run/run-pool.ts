@@ -10,7 +10,7 @@ import { MAX_PAGE_ROWS, type SessionRecord } from "../../../ports/state-store.ts
 import type { AgenticPlan } from "../../../schema/plan.ts";
 import type { SessionCore } from "../../../schema/session.ts";
 import { compilePlan, type CompiledPlan } from "../../compiled-plan.ts";
-import type { Cursor } from "../../cursor.ts";
+import { cursorOf } from "../../cursor.ts";
 import type { BlobCache } from "../effects/blob-cache.ts";
 import type { EngineDeps } from "../engine-deps.ts";
 import { openRunState } from "./open-run.ts";
@@ -179,12 +179,12 @@ export function createRunPool({ deps: given, record, onCommit }: RunPoolParts): 
     ({ knows } = which);
     let takenUp = 0;
     const slots = new Set<Promise<void>>();
-    for await (const { core, owner, cursor } of unfinished()) {
+    for await (const record of unfinished()) {
       if (draining) break;
+      const { core, owner } = record;
       const session = { owner, sessionId: core.sessionId };
-      // A branch may sleep while its siblings wait for a person.
       if (core.status !== "running") {
-        wakeWhenDue(session, duesOf(cursor as unknown as Cursor, deps.clock));
+        wakeSleepers(record);
         if (!(await isAnswered(core))) continue;
       }
       takenUp++;
@@ -196,6 +196,20 @@ export function createRunPool({ deps: given, record, onCommit }: RunPoolParts): 
     }
     await Promise.all(slots);
     return { takenUp };
+  }
+
+  /** A branch may sleep while its siblings wait for a person. */
+  function wakeSleepers(record: SessionRecord): void {
+    const {
+      owner,
+      core: { sessionId },
+    } = record;
+    try {
+      const cursor = cursorOf(record);
+      if (cursor !== null) wakeWhenDue({ owner, sessionId }, duesOf(cursor, deps.clock));
+    } catch (thrown) {
+      notTakenUp(sessionId, thrown);
+    }
   }
 
   /** Whether a person has answered and the process ended before the session heard it. */
@@ -235,9 +249,13 @@ export function createRunPool({ deps: given, record, onCommit }: RunPoolParts): 
         const { sessionId } = session;
         return deps.logger.warn({ sessionId }, `Session ${sessionId} is left as it is. ${thrown.message}`);
       }
-      const error = isErgonError(thrown) ? thrown.toJSON() : { message: String(thrown) };
-      deps.logger.error({ sessionId: session.sessionId, error }, "A session could not be taken up.");
+      notTakenUp(session.sessionId, thrown);
     }
+  }
+
+  function notTakenUp(sessionId: string, thrown: unknown): void {
+    const error = isErgonError(thrown) ? thrown.toJSON() : { message: String(thrown) };
+    deps.logger.error({ sessionId, error }, "A session could not be taken up.");
   }
 
   function compiled(hash: string, plan: AgenticPlan): CompiledPlan {

@@ -20,6 +20,7 @@ import { isoTime } from "../../../ports/clock.ts";
 import type { Commit, ContextWrite, SessionWrite } from "../../../ports/state-store.ts";
 import type { Json } from "../../../schema/values/json.ts";
 import type { SessionCore } from "../../../schema/session.ts";
+import { storedCursor } from "../../cursor.ts";
 import { advance, begin, owed, type Advance } from "../../interpreter.ts";
 import type { Completion, Effect } from "../../transition.ts";
 import { recordArrival, recordCall, recordCancel, recordIntent, recordRefused, recordSession } from "./journal-rows.ts";
@@ -329,7 +330,7 @@ export function createRun({ deps, state, onCommit, onIdle }: RunParts): Run {
   function commitOf(builder: CommitBuilder, first: Opening | undefined): Commit & { readonly session: SessionWrite } {
     const core = recordSession(state, builder, deps.supervised === true);
     const { context, dropScopes, journal, energy, blobs, events } = builder;
-    const cursor = builder.end === undefined ? (state.cursor as unknown as Json) : null;
+    const cursor = builder.end === undefined ? storedCursor(state.cursor) : null;
     return {
       sessionId: state.sessionId,
       owner: state.owner,

@@ -1,6 +1,6 @@
 import type { PositionRange } from "../../../ports/state-store.ts";
 import { partAt } from "../../position.ts";
-import type { ListPlace } from "../../cursor.ts";
+import type { ListPlace } from "../../visits.ts";
 
 /** One level of enclosing lists: the step visited at `position` opened child `index`, whose context is under `scope`. */
 export type Enclosing = { readonly position: string; readonly index: number; readonly scope: string };
@@ -10,10 +10,10 @@ export function enclosing(place: ListPlace): readonly Enclosing[] {
   const levels: Enclosing[] = [];
   let at = partAt(place.prefix, 0).end;
   while (at < place.prefix.length) {
-    const slot = partAt(place.prefix, at);
-    const child = partAt(place.prefix, slot.end);
+    const index = partAt(place.prefix, at);
+    const child = partAt(place.prefix, index.end);
     levels.push({
-      position: place.prefix.slice(0, slot.end),
+      position: place.prefix.slice(0, index.end),
       index: child.value,
       scope: place.prefix.slice(0, child.end),
     });

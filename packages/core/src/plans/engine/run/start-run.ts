@@ -40,7 +40,7 @@ export async function startPlan(
   const started: SessionCore = { ...core, status: "running", run, currentPlanId: plan.planId, waiting: [] };
   if (mode !== undefined) started.mode = mode;
   if (conversationId !== undefined) started.conversationId = conversationId;
-  const cursor = { run, root: { at: plan.startStepId, slot: 0, state: { kind: "ready" } } } as const;
+  const cursor = { run, root: { at: plan.startStepId, index: 0, state: { kind: "ready" } } } as const;
   const compiled = deps.pool.compiled(hash, plan);
   return await beginRun(deps, {
     record: { ...record, core: started },

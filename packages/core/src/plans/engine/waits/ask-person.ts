@@ -32,7 +32,7 @@ export async function askPerson(
   const { toolId, resolvedArgs: args, argsHash, reservedUnits: estimatedUnits } = call;
   const approval = await desk.ask({
     owner,
-    key: idempotencyKey(sessionId, effect.amendment?.keyOrd ?? effect.position),
+    key: idempotencyKey(sessionId, effect.amendment?.keyPosition ?? effect.position),
     toolId,
     args,
     argsHash,

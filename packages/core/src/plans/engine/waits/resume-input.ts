@@ -5,7 +5,7 @@ import { Json, type JsonSchema } from "../../../schema/values/json.ts";
 import type { PlanStep } from "../../../schema/plan.ts";
 import type { OpenWait } from "../../../schema/session.ts";
 import { compileJsonSchema } from "../../../tools/json-schema/compile.ts";
-import type { Visit } from "../../cursor.ts";
+import type { Visit } from "../../visits.ts";
 import type { Completion } from "../../transition.ts";
 import type { PlacedWait } from "./waits.ts";
 

@@ -3,7 +3,7 @@ import type { HumanInTheLoopStep } from "../../../schema/plan.ts";
 import { stepOf, type IndexedPlan } from "../../interpreter.ts";
 import type { Clock } from "../../../ports/clock.ts";
 import type { Cursor, Due, ListFrame } from "../../cursor.ts";
-import { childPlace, rootPlace, visitPosition, visitPath, type ListPlace, type Visit } from "../../cursor.ts";
+import { childPlace, type ListPlace, rootPlace, type Visit, visitPath, visitPosition } from "../../visits.ts";
 import { partAt } from "../../position.ts";
 
 /** A wait, and the visit that has it. */
@@ -54,7 +54,7 @@ export function placedWaits(plan: IndexedPlan, cursor: Cursor, supervised = fals
   const found: PlacedWait[] = [];
   const collect = (frame: ListFrame, place: ListPlace, parent: string): void => {
     const path = parent + frame.at;
-    const position = visitPosition(place, frame.slot);
+    const position = visitPosition(place, frame.index);
     const wait = waitOf(plan, frame, path, supervised);
     if (wait !== undefined) found.push({ position, visit: { place, frame, position }, wait });
     if (frame.state.kind !== "spread") return;
@@ -94,7 +94,7 @@ export function duesOf(cursor: Cursor, clock: Clock): Dues {
   const found = new Map<string, { readonly untilMs: number; readonly atMs: number }>();
   const scan = (frame: ListFrame, place: ListPlace): void => {
     const { state } = frame;
-    const position = visitPosition(place, frame.slot);
+    const position = visitPosition(place, frame.index);
     if (state.kind === "backoff") found.set(position, { untilMs: state.untilMs, atMs: dueAt(state, clock) });
     if (state.kind !== "spread") return;
     for (const [index, kid] of Object.entries(state.kids)) scan(kid, childPlace(position, Number(index)));
