@@ -8,15 +8,12 @@ import { createBlobCache } from "./effects/blob-cache.ts";
 import { createEngine } from "./engine.ts";
 import { silentLogger } from "../../memory/logger.ts";
 import { MAX_WAIT_MESSAGE } from "./effects/evaluate-step.ts";
-import {
-  MAX_JOURNAL_VALUES_PER_COMMIT,
-  MAX_OPENING_PLAN_CHARS,
-  MAX_OPENING_ROWS,
-  MAX_STEPS_AHEAD,
-  MAX_STEPS_UNWRITTEN,
-  MAX_TRANSITIONS_PER_COMMIT,
-} from "./run/run.ts";
-import { createRunPool, PLAN_CACHE_SIZE, RECOVERY_PARALLEL } from "./run/run-pool.ts";
+import { MAX_JOURNAL_VALUES_PER_COMMIT, MAX_TRANSITIONS_PER_COMMIT } from "./run/commit-builder.ts";
+import { MAX_STEPS_AHEAD, MAX_STEPS_UNWRITTEN } from "./run/commit-writer.ts";
+import { PLAN_CACHE_SIZE } from "./run/compiled-plans.ts";
+import { RECOVERY_PARALLEL } from "./run/recovery.ts";
+import { MAX_OPENING_PLAN_CHARS, MAX_OPENING_ROWS } from "./run/run.ts";
+import { createRunPool } from "./run/run-pool.ts";
 import { HISTORY_PAGE } from "./session-reader.ts";
 
 const owner = "me";

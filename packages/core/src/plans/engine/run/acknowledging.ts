@@ -34,7 +34,7 @@ export function syncEnds(store: Pick<StateStore, "sync" | "watch">, logger: Logg
     if (!news.some(({ types }) => types.some((type) => type.startsWith("session-")))) return;
     store.sync().catch((thrown: unknown) => {
       const error = toErgonError(thrown, "store_unavailable").toJSON();
-      logger.error({ error }, "What sessions came to might not survive a loss of power.");
+      logger.error({ error }, "fsync failed: recent session results may be lost on power failure.");
     });
   });
 }

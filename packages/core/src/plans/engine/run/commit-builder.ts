@@ -5,6 +5,12 @@ import type { JsonObject } from "../../../schema/values/json.ts";
 import { redactJson } from "../../../schema/values/redact.ts";
 import type { Effect, RunEnd } from "../../transition.ts";
 
+/** After so many transitions without a call, what has happened is committed and others get their turn. */
+export const MAX_TRANSITIONS_PER_COMMIT = 1_000;
+
+/** So many requests and results in the journal end a commit: together they are far below what one may hold. */
+export const MAX_JOURNAL_VALUES_PER_COMMIT = 128;
+
 /** One commit in the making, and what may begin once it is written. */
 export type CommitBuilder = {
   /** When the newest of it happened. */
@@ -54,6 +60,14 @@ export function newCommitBuilder(): CommitBuilder {
     durable: false,
     end: undefined,
   };
+}
+
+export function isFull({ transitions }: CommitBuilder): boolean {
+  return transitions >= MAX_TRANSITIONS_PER_COMMIT;
+}
+
+export function isLarge({ journalValues }: CommitBuilder): boolean {
+  return journalValues >= MAX_JOURNAL_VALUES_PER_COMMIT;
 }
 
 /** Two for every step, made of ids and numbers alone but for a failure. */

@@ -1,26 +1,25 @@
 /*
- * The runs that are in memory: brought back when somebody needs them, put down when nothing of them is under way. A
- * session has at most one run here.
+ * The runs that are in memory: brought back when they are needed, unloaded when nothing of them is under way. A session
+ * has at most one run here.
+ * Covered by engine-contract.test.ts, races.test.ts, bounds.test.ts and the crash simulation.
  */
 import { isErgonError } from "../../../errors/ergon-error.ts";
 import { engineStopping, planError } from "../../../errors/plan.ts";
 import { storeError } from "../../../errors/store.ts";
 import type { SessionRef } from "../../../ports/engine.ts";
-import { MAX_PAGE_ROWS, type SessionRecord } from "../../../ports/state-store.ts";
+import type { SessionRecord } from "../../../ports/state-store.ts";
 import type { AgenticPlan } from "../../../schema/plan.ts";
 import type { SessionCore } from "../../../schema/session.ts";
-import { compilePlan, type CompiledPlan } from "../../compiled-plan.ts";
-import { cursorOf } from "../../cursor.ts";
+import type { CompiledPlan } from "../../compiled-plan.ts";
 import type { BlobCache } from "../effects/blob-cache.ts";
 import type { EngineDeps } from "../engine-deps.ts";
+import { createCompiledPlans } from "./compiled-plans.ts";
 import { openRunState } from "./open-run.ts";
+import { recoverSessions } from "./recovery.ts";
 import { createRun, type Run } from "./run.ts";
 import type { RunState } from "./run-state.ts";
-import { type Dues, duesOf } from "../waits/waits.ts";
-
-/** Runs that recovery brings back at once, oldest first. */
-export const RECOVERY_PARALLEL = 128;
-export const PLAN_CACHE_SIZE = 256;
+import { createSleepers } from "./sleepers.ts";
+import type { Dues } from "../waits/waits.ts";
 
 export type RunPool = {
   readonly size: () => number;
@@ -66,9 +65,9 @@ export function createRunPool({ deps: given, record, onCommit }: RunPoolParts): 
   const deps = { ...given, stopping: stopping.signal };
   const runs = new Map<string, Run>();
   const opening = new Map<string, Promise<Run>>();
-  const wakes = new Map<string, { readonly dues: Dues; readonly stop: () => void }>();
   const starting = new Set<string>();
-  const plans = new Map<string, CompiledPlan>();
+  const plans = createCompiledPlans();
+  const sleepers = createSleepers(deps.clock, (session) => takeUp(session));
   const awaited = new WeakSet<Run>();
   let draining = false;
   let closing = false;
@@ -88,7 +87,7 @@ export function createRunPool({ deps: given, record, onCommit }: RunPoolParts): 
     take: (session) => take(session),
     release,
     drop,
-    compiled,
+    compiled: plans.compiled,
     recover,
     drain,
     onceCallsDone,
@@ -122,16 +121,14 @@ export function createRunPool({ deps: given, record, onCommit }: RunPoolParts): 
     const plan = plans.get(hash)?.plan ?? (await deps.store.readPlan(hash));
     if (plan === undefined)
       throw storeError("store_corrupt", `The plan of session ${session.sessionId} is not in the store.`);
-    const ready = compiled(hash, plan);
+    const ready = plans.compiled(hash, plan);
     const missing = unasked === true && knows !== undefined ? missingTool(ready, knows) : undefined;
     if (missing !== undefined) throw planError("tools_missing", `Its plan needs "${missing}", which is not here.`);
     const state = await openRunState(deps, found, ready);
     if (draining && sinceBeforeDrain) throw engineStopping();
-    const asleep = wakes.get(session.sessionId);
-    asleep?.stop();
-    wakes.delete(session.sessionId);
+    const dues = sleepers.take(session.sessionId);
     const run = adopt(state);
-    run.recover(asleep?.dues);
+    run.recover(dues);
     if (look === true) run.look();
     return run;
   }
@@ -152,7 +149,7 @@ export function createRunPool({ deps: given, record, onCommit }: RunPoolParts): 
   function putDown(run: Run): void {
     const dues = new Map(run.dues());
     drop(run);
-    wakeWhenDue(run.state, dues);
+    sleep(run.state, dues);
   }
 
   function drop(run: Run): void {
@@ -160,80 +157,20 @@ export function createRunPool({ deps: given, record, onCommit }: RunPoolParts): 
     run.abandon();
   }
 
-  /** Sleepers hold a timer, not a run. */
-  function wakeWhenDue({ owner, sessionId }: SessionRef, dues: Dues): void {
-    if (draining || dues.size === 0) return;
-    wakes.get(sessionId)?.stop();
-    const firstMs = Math.min(...[...dues.values()].map(({ atMs }) => atMs));
-    // Kept until the run is back: it must learn from here that the time is over.
-    const stop = deps.clock.after(Math.max(0, firstMs - deps.clock.monotonic()), () => {
-      void takeUp({ owner, sessionId }).finally(() => {
-        if (wakes.get(sessionId) === asleep) wakes.delete(sessionId);
-      });
-    });
-    const asleep = { dues, stop };
-    wakes.set(sessionId, asleep);
+  function sleep(session: SessionRef, dues: Dues): void {
+    if (!draining && dues.size > 0) sleepers.put(session, dues);
   }
 
-  async function recover(which: TakeUp = {}): Promise<{ readonly takenUp: number }> {
+  function recover(which: TakeUp = {}): Promise<{ readonly takenUp: number }> {
     ({ knows } = which);
-    let takenUp = 0;
-    const slots = new Set<Promise<void>>();
-    for await (const record of unfinished()) {
-      if (draining) break;
-      const { core, owner } = record;
-      const session = { owner, sessionId: core.sessionId };
-      if (core.status !== "running") {
-        wakeSleepers(record);
-        if (!(await isAnswered(core))) continue;
-      }
-      takenUp++;
-      const slot = takeUp(session, { look: true }).finally(() => slots.delete(slot));
-      slots.add(slot);
-      if (slots.size >= RECOVERY_PARALLEL) await Promise.race(slots);
-      // A store may answer without ever letting go: requests, timers and the runs brought back so far get their turn.
-      if (takenUp % RECOVERY_PARALLEL === 0) await deps.clock.sleep(0, deps.stopping);
-    }
-    await Promise.all(slots);
-    return { takenUp };
-  }
-
-  /** A branch may sleep while its siblings wait for a person. */
-  function wakeSleepers(record: SessionRecord): void {
-    const {
-      owner,
-      core: { sessionId },
-    } = record;
-    try {
-      const cursor = cursorOf(record);
-      if (cursor !== null) wakeWhenDue({ owner, sessionId }, duesOf(cursor, deps.clock));
-    } catch (thrown) {
-      notTakenUp(sessionId, thrown);
-    }
-  }
-
-  /** Whether a person has answered and the process ended before the session heard it. */
-  async function isAnswered({ waiting }: SessionCore): Promise<boolean> {
-    for (const { approvalId } of waiting) {
-      if (approvalId === undefined) continue;
-      if ((await deps.approvals?.read(approvalId))?.state !== "pending") return true;
-    }
-    return false;
-  }
-
-  /** Sessions that can go on by themselves, oldest first. */
-  async function* unfinished(): AsyncGenerator<SessionRecord> {
-    let cursor: string | undefined;
-    do {
-      const query = {
-        status: ["running", "paused", "paused_on_human", "paused_on_error"],
-        order: "oldest",
-        limit: MAX_PAGE_ROWS,
-      } as const;
-      const page = await deps.store.listSessions(cursor === undefined ? query : { ...query, cursor });
-      for (const found of page.items) if (found.cursor !== null && !runs.has(found.core.sessionId)) yield found;
-      cursor = page.nextCursor;
-    } while (cursor !== undefined);
+    return recoverSessions({
+      deps,
+      isActive: (sessionId) => runs.has(sessionId),
+      isDraining: () => draining,
+      takeUp: (session) => takeUp(session, { look: true }),
+      sleep,
+      failed: notTakenUp,
+    });
   }
 
   /** Whoever takes a run for themselves begins no look: it might be put down again before they have it. */
@@ -258,23 +195,9 @@ export function createRunPool({ deps: given, record, onCommit }: RunPoolParts): 
     deps.logger.error({ sessionId, error }, "A session could not be taken up.");
   }
 
-  function compiled(hash: string, plan: AgenticPlan): CompiledPlan {
-    let found = plans.get(hash);
-    if (found === undefined) {
-      found = compilePlan(plan);
-      plans.set(hash, found);
-      for (const oldest of plans.keys()) {
-        if (plans.size <= PLAN_CACHE_SIZE) break;
-        plans.delete(oldest);
-      }
-    }
-    return found;
-  }
-
   function drain(): void {
     draining = true;
-    for (const { stop } of wakes.values()) stop();
-    wakes.clear();
+    sleepers.clear();
     for (const run of runs.values()) if (!awaited.has(run)) run.drain();
   }
 

@@ -15,7 +15,7 @@ import { openRunData } from "./open-run.ts";
 import type { RunData } from "./run-data.ts";
 import type { RunPool } from "./run-pool.ts";
 import { newRunState } from "./run-state.ts";
-import type { Opening } from "./run.ts";
+import type { Opening } from "./commit-writer.ts";
 import { trailBase } from "../history/run-trail.ts";
 
 export type StartDeps = EngineDeps & {
