@@ -86,7 +86,7 @@ function formsOf({ at, state }: Frame, types: ReadonlyMap<string, string>, paren
   const form = [
     parent,
     type,
-    state["kind"],
+    String(state["kind"]),
     state["attempt"] === 0,
     kids.length > 1,
     keys.join(),

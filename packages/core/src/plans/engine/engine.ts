@@ -3,37 +3,29 @@
  *
  * It keeps in memory only the runs that have something under way. A run that waits for a person or for time is put
  * down, and taken up again from its cursor when somebody answers or the time has come: nothing is replayed.
+ *
+ * Covered by engine-contract.test.ts and the crash simulation (simulation.test.ts).
  */
-import { accessError } from "../../errors/access.ts";
-import { isErgonError, toErgonError } from "../../errors/ergon-error.ts";
 import { engineStopping, planError } from "../../errors/plan.ts";
 import { storeError } from "../../errors/store.ts";
 import { usageError } from "../../errors/usage.ts";
 import { isoTime } from "../../ports/clock.ts";
-import type { CreateSession, Engine, ExecutePlan, ForkSession, ResumeSession, SessionRef } from "../../ports/engine.ts";
-import type { ContextWrite, SessionRecord } from "../../ports/state-store.ts";
-import type { Json } from "../../schema/values/json.ts";
-import { isSettled, type OpenWait, type SessionCore } from "../../schema/session.ts";
+import type { CreateSession, Engine, ExecutePlan, ForkSession } from "../../ports/engine.ts";
+import type { SessionRecord } from "../../ports/state-store.ts";
+import { isSettled, type SessionCore } from "../../schema/session.ts";
 import { offload } from "../../tools/gate/offload.ts";
-import { cursorOf } from "../cursor.ts";
-import { stepOf } from "../interpreter.ts";
-import type { Completion, Decision } from "../transition.ts";
-import { createSettleApproval, type SettleApproval } from "./waits/approval-answers.ts";
-import { createBlobCache } from "./effects/blob-cache.ts";
-import { createPlanCache } from "./plan-cache.ts";
-import { readCorrections } from "./correction-rows.ts";
 import { createCorrections, type Corrections } from "./corrections.ts";
-import { deliver, MAX_DELIVERY_TRIES } from "./run/deliver.ts";
-import { forkSession } from "./history/fork.ts";
+import { createBlobCache } from "./effects/blob-cache.ts";
 import type { EngineDeps, PlanLookup, StartRun } from "./engine-deps.ts";
-import { answerFor, chooseWait } from "./waits/resume-input.ts";
+import { forkSession } from "./history/fork.ts";
+import { createPlanCache } from "./plan-cache.ts";
+import { createCancel } from "./run/cancel.ts";
 import { type CallUnderWay, createRunPool, type TakeUp } from "./run/run-pool.ts";
-import { withdrawQuestions } from "./waits/withdraw.ts";
-import { createSessionReader } from "./session-reader.ts";
 import { createSettledWaiters } from "./run/settled-waiters.ts";
 import { startPlan } from "./run/start-run.ts";
-import { trailEnd } from "./history/run-trail.ts";
-import { placedWaits } from "./waits/waits.ts";
+import { createSessionReader } from "./session-reader.ts";
+import { createSettleApproval, type SettleApproval } from "./waits/approval-answers.ts";
+import { createResume } from "./waits/resume.ts";
 
 /** Runs with something under way at once; a plan beyond that is refused, to be tried again. */
 export const MAX_ACTIVE_RUNS = 10_000;
@@ -66,6 +58,8 @@ export function createEngine(given: EngineDeps & { readonly plans: PlanLookup })
   const pool = createRunPool({ deps, record: reader.record, onCommit: settling.tell });
   let draining = false;
   let closing = false;
+  const resume = createResume({ deps, pool, record: reader.record, isDraining: () => draining });
+  const cancel = createCancel({ deps, pool, record: reader.record, isClosing: () => closing });
 
   return {
     ...reader,
@@ -83,8 +77,14 @@ export function createEngine(given: EngineDeps & { readonly plans: PlanLookup })
         pool.unreserve(sessionId);
       }
     },
-    resume,
-    cancel,
+    resume: async (request) => {
+      refuseWhenClosing();
+      return await resume(request);
+    },
+    cancel: async (session) => {
+      refuseWhenClosing();
+      return await cancel(session);
+    },
     fork,
     settled: async ({ owner, sessionId, timeoutMs, signal }) => {
       if (timeoutMs === 0) return (await reader.record({ owner, sessionId })).core;
@@ -160,86 +160,6 @@ export function createEngine(given: EngineDeps & { readonly plans: PlanLookup })
     return core;
   }
 
-  async function resume({ owner, sessionId, step, input, mayApprove }: ResumeSession): Promise<SessionCore> {
-    refuseWhenClosing();
-    await reader.record({ owner, sessionId });
-    let meant: string | undefined;
-    let heard = false;
-    const told = await deliver(pool, { owner, sessionId }, async ({ state: { plan, cursor } }) => {
-      const waits = placedWaits(plan, cursor);
-      // One answer is for one wait: if that has been answered meanwhile, it is not for the next.
-      const chosen = meant === undefined ? chooseWait(waits, step) : waits.find(({ position }) => position === meant);
-      if (chosen === undefined) return undefined;
-      meant = chosen.position;
-      const answer = await answerFor(chosen, stepOf(plan, chosen.wait.stepId), input, deps.clock.now());
-      if (answer.kind === "reviewed" && mayApprove === false)
-        throw accessError("forbidden", "Accepting or refusing a correction needs a token with scope person.");
-      // An answer that was heard before, and whose acknowledgement was lost, is given again.
-      heard = answer.kind === "reviewed" && chosen.wait.correction?.accepted === true;
-      if (heard) return undefined;
-      const kept = await keepAnswer({ owner, sessionId }, answer);
-      return { ...kept, ...(await settledCorrection(sessionId, chosen.wait, kept)) };
-    });
-    if (told !== undefined) return told;
-    if (heard) return (await reader.record({ owner, sessionId })).core;
-    if (draining) throw engineStopping();
-    throw planError("wait_not_open", `The wait of session ${sessionId} has just been answered.`);
-  }
-
-  /** What an answer makes of the correction that was meant for the same failure. */
-  async function settledCorrection(
-    sessionId: string,
-    { correction: proposed }: OpenWait,
-    answer: Completion,
-  ): Promise<Pick<Completion, "correction">> {
-    if (proposed === undefined) return {};
-    const all = await readCorrections(deps.store, sessionId);
-    const stands = all.find(({ correctionId }) => correctionId === proposed.correctionId);
-    if (stands === undefined) return {};
-    const reviewed = answer.kind === "reviewed" && answer.accepted ? "accepted" : "refused";
-    const state = answer.kind === "reviewed" ? reviewed : "superseded";
-    return { correction: { ...stands, state, settledAt: isoTime(deps.clock) } };
-  }
-
-  async function keepAnswer(session: SessionRef, answer: Completion): Promise<Completion> {
-    if (answer.kind === "answered") return { ...answer, input: await keep(session, answer.input) };
-    const output = answer.kind === "decided" && "output" in answer.decision ? answer.decision.output : undefined;
-    if (answer.kind !== "decided" || output === undefined) return answer;
-    return { ...answer, decision: { ...answer.decision, output: await keep(session, output) } as Decision };
-  }
-
-  /** A large answer is kept as a blob, like any large value. */
-  async function keep({ owner, sessionId }: SessionRef, input: Json): Promise<Json> {
-    const { value, blob } = offload(input);
-    if (blob === undefined) return value;
-    await deps.blobs.put(blob.bytes, blob.ref.mediaType);
-    await deps.store.commit({ sessionId, owner, blobs: [{ ref: blob.ref, at: isoTime(deps.clock) }] });
-    return value;
-  }
-
-  async function cancel({ owner, sessionId }: SessionRef): Promise<SessionCore> {
-    refuseWhenClosing();
-    for (let tries = 0; tries < MAX_DELIVERY_TRIES; tries++) {
-      const record = await reader.record({ owner, sessionId });
-      if (record.cursor === null) return cancelUnstarted(record);
-      const run = await pool.take({ owner, sessionId }).catch((thrown: unknown) => {
-        if (closing || (isErgonError(thrown) && thrown.code === "store_newer")) throw thrown;
-        // What it needs to go on is lost; to end it, nothing is needed.
-        deps.logger.warn(
-          { sessionId, error: toErgonError(thrown, "session_broken").toJSON() },
-          "A session that cannot be taken up is cancelled.",
-        );
-        return undefined;
-      });
-      if (run === undefined) return writeCancelled(record);
-      if (await run.cancel()) return run.state.core;
-      pool.release(run);
-    }
-    throw planError("session_busy", `Session ${sessionId} changes too fast to be cancelled; try again.`, {
-      retryable: true,
-    });
-  }
-
   async function fork(request: ForkSession): Promise<SessionCore> {
     refuseWhenClosing();
     const source = await reader.record(request);
@@ -250,30 +170,6 @@ export function createEngine(given: EngineDeps & { readonly plans: PlanLookup })
     return await forkSession({ ...deps, pool }, source, request);
   }
 
-  async function cancelUnstarted(record: SessionRecord): Promise<SessionCore> {
-    const { sessionId, status } = record.core;
-    if (status !== "paused")
-      throw planError("session_ended", `Session ${sessionId} has ended already (${status}).`, { details: { status } });
-    return writeCancelled(record);
-  }
-
-  async function writeCancelled(record: SessionRecord): Promise<SessionCore> {
-    const { sessionId } = record.core;
-    const at = isoTime(deps.clock);
-    const core: SessionCore = { ...record.core, status: "cancelled", updatedAt: at, waiting: [] };
-    await deps.store.commit({
-      sessionId,
-      owner: record.owner,
-      session: { core, cursor: null },
-      expectVersion: record.version,
-      context: lastOfTrail(record),
-      events: [{ type: "session-cancelled", at, data: { status: "cancelled" } }],
-      durable: true,
-    });
-    await withdrawQuestions(deps, record.core);
-    return core;
-  }
-
   function refuseWhenFull(): void {
     if (pool.size() < MAX_ACTIVE_RUNS) return;
     const message = `${String(MAX_ACTIVE_RUNS)} runs are under way; try again later.`;
@@ -282,17 +178,6 @@ export function createEngine(given: EngineDeps & { readonly plans: PlanLookup })
 
   function refuseWhenClosing(): void {
     if (closing) throw engineStopping();
-  }
-}
-
-/** A cursor that cannot be read leaves the trail without its end. */
-function lastOfTrail(record: SessionRecord): readonly ContextWrite[] {
-  try {
-    const cursor = cursorOf(record);
-    return cursor === null ? [] : [trailEnd(cursor)];
-  } catch (thrown) {
-    if (isErgonError(thrown) && thrown.code === "store_corrupt") return [];
-    throw thrown;
   }
 }
 

@@ -37,11 +37,11 @@ export type Arrival = {
   /** The question that a person was asked. */
   readonly asked?: Approval;
   /** What an action left for the prompts of those that follow. */
-  readonly downstream?: JsonObject;
+  readonly downstream?: JsonObject | undefined;
   /** Told whether anybody waited for it, once that is on the disk. */
   readonly taken?: (applied: boolean | Promise<boolean>) => void;
   /** When the call was made whose result stands for this one. */
-  readonly reusedFrom?: string;
+  readonly reusedFrom?: string | undefined;
 };
 
 export type Joined = {
