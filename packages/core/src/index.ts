@@ -135,7 +135,7 @@ export {
   StepResult,
 } from "./schema/session.ts";
 export { didYouMean, suggest } from "./schema/values/suggest.ts";
-export { Effects, MAX_TOOL_ID_LENGTH, ToolDefinition, ToolId, ToolSummary } from "./schema/tool.ts";
+export { Effects, MAX_TOOL_ID_LENGTH, type ProgressUpdate, ToolDefinition, ToolId, ToolSummary } from "./schema/tool.ts";
 export { accessError, type AccessErrorCode } from "./errors/access.ts";
 export {
   ErgonError,
@@ -143,6 +143,7 @@ export {
   errorValue,
   type ErrorValue,
   isErgonError,
+  thrownFrom,
   toErgonError,
 } from "./errors/ergon-error.ts";
 export { GATE_ERROR_CODES, gateError, type GateErrorCode } from "./errors/gate.ts";
@@ -188,6 +189,8 @@ export type { Change, ConversationStore, PoolChange, Receipt, ReceivedMessage } 
 export type { ConversationRef, Conversations } from "./ports/conversations.ts";
 export { type Embedder, type Embedding, MAX_EMBEDDED_CHARS, similarity } from "./ports/embedder.ts";
 export type {
+  CalledTool,
+  CallTool,
   CreateSession,
   Engine,
   ExecutePlan,
@@ -341,7 +344,6 @@ export type { SpecTool } from "./tools/spec-tool.ts";
 export type {
   Infrastructure,
   Issue,
-  ProgressUpdate,
   Tool,
   ToolArgs,
   ToolBlobs,
@@ -360,7 +362,8 @@ export { createDryRun, type DryRun } from "./plans/dry-run/dry-run.ts";
 export { acknowledging, syncEnds } from "./plans/engine/run/acknowledging.ts";
 export { createEngine, type EmbeddedEngine, MAX_ACTIVE_RUNS } from "./plans/engine/engine.ts";
 export type { Corrections, FailedCall, Failure } from "./plans/engine/corrections.ts";
-export type { EngineDeps, PlanLookup, StartRun, ToolSource } from "./plans/engine/engine-deps.ts";
+export { callOutput } from "./plans/engine/run/call-output.ts";
+export type { CallHere, EngineDeps, PlanLookup, StartRun, ToolSource } from "./plans/engine/engine-deps.ts";
 export { type IPlanExecutor, PlanExecutor } from "./plans/plan-executor.ts";
 export { createSpecStateStore } from "./plans/spec-state-store.ts";
 export {

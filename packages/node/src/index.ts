@@ -61,7 +61,7 @@ export { createRemoteConversations } from "./remote/remote-conversations.ts";
 export { createRemoteLoops } from "./remote/remote-loops.ts";
 export { validateRemotePlan } from "./remote/remote-plans.ts";
 export { createRemoteTokens, type TokenAdmin } from "./remote/remote-tokens.ts";
-export { callRemoteTool, callRemoteToolFor, listRemoteTools } from "./remote/remote-tools.ts";
+export { listRemoteTools } from "./remote/remote-tools.ts";
 export { embedRows } from "./supabase/embed-rows.ts";
 export { type EmbeddedDatabase, openEmbeddedDatabase } from "./supabase/embedded-database.ts";
 export { inspectSupabase, type SupabaseInspection } from "./supabase/inspect-supabase.ts";

@@ -11,6 +11,7 @@ import {
   createToolGate,
   type Sandbox,
   setSpecDefaults,
+  thrownFrom,
   ToolRegistry,
 } from "@ergon/core";
 import {
@@ -131,10 +132,7 @@ export function compose({ flags, home, version, stopping, note, fatal }: Compose
     plans,
     checkCall: async ({ role, ...call }) => {
       await capabilities();
-      const [{ inspectData }, { thrownFrom }] = await Promise.all([
-        import("../workspace/inspect-data.ts"),
-        import("../services/direct-call.ts"),
-      ]);
+      const { inspectData } = await import("../workspace/inspect-data.ts");
       const audience = role === undefined ? {} : { role };
       const caller = { kind: "cli", owner: FIRST_PRINCIPAL, approved: true, ...audience } as const;
       const checked = await gate.check({ ...call, caller, context: {} });

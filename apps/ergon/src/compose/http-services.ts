@@ -8,7 +8,6 @@ import {
   validatePlan,
 } from "@ergon/core";
 import { type ApprovalClient, type TokenStore, type TokenAdmin } from "@ergon/node";
-import { createToolCalls } from "../services/call-tool.ts";
 import type { Models } from "../services/choose-models.ts";
 import type { createHttpServer } from "../http/server/server.ts";
 import type { OwnedData, WorkspaceParts } from "../workspace/workspace.ts";
@@ -16,25 +15,17 @@ import type { OwnedData, WorkspaceParts } from "../workspace/workspace.ts";
 /** What the server shows of the wired parts. */
 export function httpServices(
   parts: WorkspaceParts & { readonly allToolsReady: () => Promise<void> },
-  { engine, approvals }: { readonly engine: EmbeddedEngine; readonly approvals: ApprovalService },
+  engine: EmbeddedEngine,
   data: OwnedData,
 ): Pick<Parameters<typeof createHttpServer>[0], "engine" | "outbox" | "tools" | "plans"> {
-  const { gate, registry, models, plans, clock, ids } = parts;
+  const { gate, registry, plans, clock, ids } = parts;
   return {
     engine,
     outbox: { lastSeq: data.state.lastEventSeq, read: data.state.readEvents, changes: data.state.changes },
     tools: {
       allToolsReady: parts.allToolsReady,
       list: () => registry.summaries(),
-      call: createToolCalls({
-        gate,
-        open: () => Promise.resolve(data),
-        clock,
-        ids,
-        infrastructure: infrastructureOf(data, models),
-        engine,
-        approvals,
-      }),
+      call: engine.callTool,
     },
     plans: {
       list: () => plans.all.map(({ plan }) => plan),

@@ -9,8 +9,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import {
   askRemote,
-  callRemoteTool,
-  callRemoteToolFor,
   createRemoteApprovals,
   createRemoteConversations,
   createRemoteEngine,
@@ -72,7 +70,6 @@ function visit(target: RemoteTarget, owner: OwnedFolder, { values, note }: Works
     ask: (turn) => askRemote(target, { owner: FIRST_PRINCIPAL, ...turn }),
     url: target.url,
     isOwner: false,
-    callTool: ({ progress: _unheard, ...call }) => callRemoteTool(target, { ...call, owner: FIRST_PRINCIPAL }),
     tokens: createRemoteTokens(target, FIRST_PRINCIPAL),
     servers: createRemoteServers(target, FIRST_PRINCIPAL),
     allToolsReady: async () => void (await listRemoteTools(target, FIRST_PRINCIPAL, { wait: true })),
@@ -80,7 +77,6 @@ function visit(target: RemoteTarget, owner: OwnedFolder, { values, note }: Works
     validatePlan: (given) => validateRemotePlan(target, given),
     approvals: createRemoteApprovals(target, FIRST_PRINCIPAL),
     approvalsOf: (owner) => createRemoteApprovals(target, owner),
-    callFor: (call) => callRemoteToolFor(target, call),
     close: async () => stopWatching(),
   };
 }

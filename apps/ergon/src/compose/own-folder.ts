@@ -16,7 +16,6 @@ import {
   usageError,
 } from "@ergon/core";
 import { FIRST_PRINCIPAL, newSecret, openTokenStore, readFirstToken } from "@ergon/node";
-import { callDirectly } from "../services/direct-call.ts";
 import { leadSubAgent } from "../hub/host-sub-agent.ts";
 import { type HubParts, openHub } from "../hub/open-hub.ts";
 import { reachableHere } from "../http/server/addresses.ts";
@@ -154,8 +153,7 @@ export async function own(parts: WorkspaceParts, data: OwnedData, openOptions: O
     const { localToken } = data;
     const firstToken = openOptions.listen?.firstToken ?? (await firstTokenOf(data, parts, openOptions));
     const tokens = await openTokenStore({ dataFolder: values.data, firstToken, localToken, clock });
-    const shelf = httpServices({ ...parts, gate, allToolsReady: hub.allToolsReady }, { engine, approvals }, data);
-    const callFor = shelf.tools.call;
+    const shelf = httpServices({ ...parts, gate, allToolsReady: hub.allToolsReady }, engine, data);
     const known = async () => registry.summaries();
     const validatePlan: ValidatePlan = async ({ plan, input }) => PlanVerdict.parse(shelf.plans.validate(plan, input));
     const approvalsOf = (owner: string) =>
@@ -180,7 +178,6 @@ export async function own(parts: WorkspaceParts, data: OwnedData, openOptions: O
           allToolsReady: hub.allToolsReady,
           tools: known,
           validatePlan,
-          callFor,
           approvalsOf,
           servers: hub.desk,
           gateway: openOptions.gateway === true,
@@ -217,22 +214,11 @@ export async function own(parts: WorkspaceParts, data: OwnedData, openOptions: O
       ask: askTurn,
       url,
       isOwner: true,
-      callTool: async ({ role, ...call }) => {
-        const audience = role === undefined ? {} : { role };
-        const caller = { kind: "cli", owner: FIRST_PRINCIPAL, approved: true, ...audience } as const;
-        const called = await callDirectly(
-          { gate, open: () => Promise.resolve(data), clock, ids, infrastructure },
-          { ...call, caller },
-        );
-        if (called.kind === "finished") return called.output;
-        throw new Error("The gate asks about a call that counts as approved.");
-      },
       tokens: tokenAdminOf(tokens, localToken),
       servers: hub.desk,
       allToolsReady: hub.allToolsReady,
       tools: known,
       validatePlan,
-      callFor,
       // Whoever works on the data folder itself sees every question in it.
       approvals: approvalClientOf(approvals, { name: FIRST_PRINCIPAL }),
       approvalsOf,

@@ -33,7 +33,7 @@ export function ownMcp(given: OwnMcpParts): () => Promise<McpHost> {
       begun: Promise.resolve(),
     }));
     onPlans?.(() => announcePlans(changes));
-    const { ids, logger } = parts;
+    const { logger } = parts;
     const reach: WithOwner = (_, work) => work(parts);
     const onChange: GatewayDeps["onChange"] = (listener) => {
       registry.onChange(() => listener("tools"));
@@ -43,7 +43,7 @@ export function ownMcp(given: OwnMcpParts): () => Promise<McpHost> {
       });
     };
     const more = gateway
-      ? [(await import("../mcp/surfaces/gateway.ts")).gatewaySurface({ reach, ids, changes, logger, onChange })]
+      ? [(await import("../mcp/surfaces/gateway.ts")).gatewaySurface({ reach, changes, logger, onChange })]
       : [];
     return composeMcpHost({ ...parts, changes, reach, more });
   });

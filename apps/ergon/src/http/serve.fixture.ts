@@ -30,7 +30,6 @@ import {
 } from "@ergon/core";
 import type { EngineWorld } from "@ergon/core/testing";
 import { openTokenStore, type OwnedSubAgent, readSettings, type TokenStore } from "@ergon/node";
-import { createToolCalls } from "../services/call-tool.ts";
 import { leadSubAgent } from "../hub/host-sub-agent.ts";
 import { type Hub, openHub } from "../hub/open-hub.ts";
 import { composeMcpHost } from "../mcp/host/compose-host.ts";
@@ -181,19 +180,18 @@ function partsOf(
     subAgent,
   }: { readonly hub: Hub; readonly conversationService: ConversationService; readonly subAgent: OwnedSubAgent },
 ): HttpParts {
-  const { engine, approvals, store, blobs, gate, registry, plans, clock, ids } = world;
+  const { engine, approvals, store, gate, registry, plans, clock, ids } = world;
   const loops = createRefinementLoops({
     store: createMemoryLoopStore({ keepPerOwner: 10 }),
     clock,
     newId: createLoopIds(),
     bounds: DEFAULT_LOOP_BOUNDS,
   });
-  const open = async () => ({ state: store, blobs });
   const runner = new McpLoopRunner({ registry, clock, ids });
   const tools: HttpParts["tools"] = {
     allToolsReady: hub.allToolsReady,
     list: () => registry.summaries(),
-    call: createToolCalls({ gate, open, clock, ids, engine, approvals }),
+    call: engine.callTool,
   };
   return {
     engine,
@@ -246,7 +244,7 @@ function partsOf(
             };
           };
           const checkPlan: ValidatePlan = async ({ plan }) => PlanVerdict.parse(validatePlan(plan, { registry }));
-          const parts = { tools: known, callFor: tools.call, approvalsOf, servers: hub.desk };
+          const parts = { tools: known, approvalsOf, servers: hub.desk };
           return work({ engine, loops, ask, allToolsReady, validatePlan: checkPlan, ...parts });
         },
       }),

@@ -4,10 +4,7 @@ import type {
   Engine,
   ErgonError,
   Ids,
-  Json,
-  JsonObject,
   Logger,
-  ProgressUpdate,
   RefinementLoops,
   ToolGate,
   ToolRegistry,
@@ -17,7 +14,6 @@ import type { ApprovalClient, ServerAdmin, SettingValues, TokenAdmin } from "@er
 import type { Asking } from "../services/approval-rules.ts";
 import type { Models } from "../services/choose-models.ts";
 import type { HubParts } from "../hub/open-hub.ts";
-import type { CalledTool, CallTool } from "../http/server/http-parts.ts";
 import type { AskTurn } from "../services/make-loop.ts";
 import type { ClientApprovals, ValidatePlan } from "../mcp/drive/with-owner.ts";
 import type { OpenedData } from "./open-data.ts";
@@ -33,8 +29,6 @@ export type Workspace = {
   /** Where the owner listens: this process or another. */
   readonly url: string;
   readonly isOwner: boolean;
-  /** By whoever typed it: it counts as approved. */
-  readonly callTool: (call: TypedCall) => Promise<Json>;
   readonly tokens: TokenAdmin;
   /** The MCP servers of the hub. */
   readonly servers: ServerAdmin;
@@ -46,19 +40,7 @@ export type Workspace = {
   readonly approvals: ApprovalClient;
   /** The questions about a principal's calls, for its own client. */
   readonly approvalsOf: (owner: string) => ClientApprovals;
-  /** By somebody else, who is kept to what they may do. */
-  readonly callFor: (call: CallTool) => Promise<CalledTool>;
   readonly close: () => Promise<void>;
-};
-
-type TypedCall = {
-  readonly toolId: string;
-  readonly args: JsonObject;
-  readonly signal: AbortSignal;
-  /** The audience it is called for. */
-  readonly role?: string;
-  /** Heard only when the tool runs in this process. */
-  readonly progress?: (update: ProgressUpdate) => void;
 };
 
 export type WorkspaceParts = {

@@ -1,3 +1,4 @@
+import type { ErrorRecord } from "../schema/error.ts";
 import { jsonProblem } from "../schema/values/json.ts";
 
 /** What an ErgonError looks like once it crosses a wire or a disk. */
@@ -55,6 +56,11 @@ export function toErgonError(thrown: unknown, fallbackCode: string): ErgonError 
   } catch {
     return new ErgonError(fallbackCode, "a value that cannot even be looked at was thrown");
   }
+}
+
+/** The error that a value of it stands for, to be thrown. */
+export function thrownFrom({ code, message, retryable, details }: ErrorValue | ErrorRecord): ErgonError {
+  return new ErgonError(code, message, details === undefined ? { retryable } : { retryable, details });
 }
 
 /** Recognised by shape as well: a tool's bundle may carry its own copy of the class. */

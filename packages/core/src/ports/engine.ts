@@ -4,6 +4,7 @@ import type { RunDiff } from "../schema/run-diff.ts";
 import type { AgenticPlan } from "../schema/plan.ts";
 import type { HistoryEntry, Mode, OpenCall, SessionContext, SessionCore, SessionStatus } from "../schema/session.ts";
 import type { StoredEvent } from "../schema/event.ts";
+import type { ProgressUpdate } from "../schema/tool.ts";
 import type { Page } from "./state-store.ts";
 
 /*
@@ -17,6 +18,11 @@ export type Engine = {
   createSession(request: CreateSession): Promise<SessionCore>;
   /** Starts a plan and resolves at once. Throws `plan_invalid` with all problems, `session_busy` while one is unfinished. */
   executePlan(request: ExecutePlan): Promise<SessionCore>;
+  /**
+   * Calls one tool. The call is a session of its own; one that needs a person's approval waits there and goes on when it is
+   * given. Throws what the gate denies, and then nothing is written, or what the tool failed with.
+   */
+  callTool(request: CallTool): Promise<CalledTool>;
   /** Answers an open wait. Throws `wait_not_open`, `wait_ambiguous`, `resume_input_invalid`. */
   resume(request: ResumeSession): Promise<SessionCore>;
   cancel(request: SessionRef): Promise<SessionCore>;
@@ -56,6 +62,28 @@ export type ExecutePlan = SessionRef & {
   /** Makes the session when there is none, in the same commit: a refused plan leaves no empty session behind. */
   readonly create?: boolean;
 };
+
+export type CallTool = {
+  readonly owner: string;
+  readonly toolId: string;
+  readonly args: JsonObject;
+  /** The session for which it is called: the tool sees its context, and is kept to its mode. */
+  readonly sessionId?: string | undefined;
+  /** A person typed it on this machine: it counts as approved, for the role that they named. */
+  readonly typed?: { readonly role?: string | undefined } | undefined;
+  /** Answers with the session once it is stored: its caller follows it, and the tool may ask questions there. */
+  readonly follow?: boolean | undefined;
+  /** Ends a call that was allowed at once and that its caller does not follow. */
+  readonly signal?: AbortSignal | undefined;
+  /** Heard only where the tool runs in this process. */
+  readonly progress?: ((update: ProgressUpdate) => void) | undefined;
+};
+
+export type CalledTool =
+  | { readonly kind: "finished"; readonly output: Json }
+  | { readonly kind: "needs_approval"; readonly approvalId: string; readonly sessionId: string }
+  /** With `follow` only. */
+  | { readonly kind: "started"; readonly sessionId: string };
 
 export type ResumeSession = SessionRef & {
   /** A step id, or a wait's path where several visits of one step wait. */

@@ -52,3 +52,6 @@ export const ToolSummary = z.object({
   estimatedEnergyUnits: z.number(),
 });
 export type ToolSummary = z.infer<typeof ToolSummary>;
+
+/** What a tool reports of its call while it runs. */
+export type ProgressUpdate = { readonly fraction?: number; readonly message?: string };

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { createMemoryLogger } from "../memory/logger.ts";
 import { logAgentProgress } from "./log-agent-progress.ts";
-import type { ProgressUpdate } from "./tool.ts";
+import type { ProgressUpdate } from "../schema/tool.ts";
 
 describe("an action's progress", () => {
   it("goes to the log as fields and to whoever waits as words", () => {

@@ -7,7 +7,7 @@ import type { ToolIdentity } from "../schema/approval.ts";
 import type { BlobRef } from "../schema/blob.ts";
 import type { JsonSchema } from "../schema/values/json.ts";
 import type { GivenAnswer } from "../schema/question.ts";
-import type { Effects, ToolSummary } from "../schema/tool.ts";
+import type { Effects, ProgressUpdate, ToolSummary } from "../schema/tool.ts";
 
 /**
  * The one internal form of a tool. Specs 1, 2, 4 and 5 each have an authoring form; `adapt/` turns each into this.
@@ -115,8 +115,6 @@ export type ToolBlobs = {
   /** Throws `blob_not_found` for what is not the caller's own: whoever writes arguments may name any blob. */
   readonly get: (ref: Pick<BlobRef, "$blob">) => Promise<Uint8Array>;
 };
-
-export type ProgressUpdate = { readonly fraction?: number; readonly message?: string };
 
 /** `path` is a JSON Pointer, "" for the whole value. */
 export type Issue = { readonly path: string; readonly code: string; readonly message: string };

@@ -1,5 +1,6 @@
 import { afterEach, describe } from "vitest";
 import type { Engine } from "../../src/ports/engine.ts";
+import { callRules } from "../engine/calls.ts";
 import { createEngineWorld, type EngineWorld, type OpenWorld } from "../engine/engine-world.ts";
 import { diffRules } from "../engine/diffs.ts";
 import { eventRules } from "../engine/events.ts";
@@ -27,6 +28,7 @@ export function engineContract(name: string, open: (world: EngineWorld) => Promi
       for (const close of closers.splice(0).reverse()) await close();
     });
     runningRules(openWorld);
+    callRules(openWorld);
     waitRules(openWorld);
     forkRules(openWorld);
     diffRules(openWorld);

@@ -35,6 +35,8 @@ import type { CallAnswer, World } from "./world.ts";
 
 export type Simulation = {
   readonly plan: AgenticPlan;
+  /** Instead of running the plan, which has this call as its only step, the tool is called by itself. */
+  readonly call?: { readonly toolId: string; readonly args: JsonObject };
   readonly input: Json;
   readonly initialContext?: JsonObject;
   readonly world: World;
@@ -142,7 +144,9 @@ export async function simulate(simulation: Simulation): Promise<SimulatedRun> {
   const desk = createApprovalService({ ...shared, store: approvalStore, grants: createToolGrants(), registry });
   await warm(gate);
 
+  const { call } = simulation;
   const view = await drive(SESSION, async (engine, record) => {
+    if (call !== undefined) return engine.callTool({ owner: OWNER, ...call });
     if (record !== undefined)
       return engine.executePlan({ owner: OWNER, sessionId: SESSION, plan, input: simulation.input });
     return engine.createSession({ owner: OWNER, sessionId: SESSION, context: simulation.initialContext ?? {} });
@@ -188,7 +192,7 @@ export async function simulate(simulation: Simulation): Promise<SimulatedRun> {
       store: mortal,
       registry,
       gate,
-      ids: createIds({ clock }),
+      ids: simulation.call === undefined ? createIds({ clock }) : { next: () => SESSION },
       plans: { get: () => undefined, ids: () => [] },
       approvals: desk,
     });
@@ -234,7 +238,9 @@ export async function simulate(simulation: Simulation): Promise<SimulatedRun> {
         toTake.shift()?.();
         continue;
       }
-      if (asked > 0 && (simulation.slowStore !== true || under.length === 0)) continue;
+      // The caller of a single call waits for what its tool answers.
+      const mayEnd = simulation.slowStore === true || simulation.call !== undefined;
+      if (asked > 0 && (!mayEnd || under.length === 0)) continue;
       const record = await store.readSession(sessionId);
       const cursor = record === undefined ? null : cursorOf(record);
       const next = under.splice(choice.below(Math.max(1, under.length)), 1)[0];

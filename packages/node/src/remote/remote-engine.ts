@@ -11,6 +11,7 @@ import {
   type Engine,
   HistoryEntry,
   isSettled,
+  Json,
   MAX_PAGE_ROWS,
   OpenCall,
   RunDiff,
@@ -37,6 +38,13 @@ const View = z.object({
   corrections: z.array(Correction).optional(),
 });
 const SessionPage = z.object({ items: z.array(SessionCore), nextCursor: z.string().optional() });
+const Called = z.union([
+  z.object({ output: Json }).transform(({ output }) => ({ kind: "finished", output }) as const),
+  z
+    .object({ approvalId: z.string(), sessionId: z.string() })
+    .transform((waiting) => ({ kind: "needs_approval", ...waiting }) as const),
+  z.object({ sessionId: z.string() }).transform(({ sessionId }) => ({ kind: "started", sessionId }) as const),
+]);
 
 export function createRemoteEngine(target: RemoteTarget): Engine {
   return {
@@ -45,6 +53,13 @@ export function createRemoteEngine(target: RemoteTarget): Engine {
     executePlan: async ({ plan, input, create, ...ref }) => {
       const body = { ...(typeof plan === "string" ? { planId: plan } : { plan }), input, create };
       return await change(ref, "execute-plan", body);
+    },
+    // Progress is heard only in the process that runs the tool.
+    callTool: async ({ owner, toolId, args, sessionId, typed, follow, signal }) => {
+      const body = { args, sessionId, follow, role: typed?.role, ...(typed === undefined ? {} : { typed: true }) };
+      const path = `/tools/${encodeURIComponent(toolId)}/call`;
+      const request = { owner, method: "POST", path, body } as const;
+      return Called.parse(await ask(signal === undefined ? request : { ...request, signal }));
     },
     resume: async ({ step, input, mayApprove, ...ref }) =>
       await change(ref, "resume", { step, input, ...(mayApprove === false ? { mayApprove } : {}) }),

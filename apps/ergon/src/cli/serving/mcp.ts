@@ -37,7 +37,7 @@ export async function serveMcp(
         for (const { uri } of changedResources([event])) announce(owner, uri);
       }),
     );
-    const more = gateway === true ? [await gatewayOf(app, follow, { reach, ids, changes })] : [];
+    const more = gateway === true ? [await gatewayOf(app, follow, { reach, changes })] : [];
     const host = composeMcpHost({ values: settings.values, version, plans, ids, logger, reach, changes, more });
     enterSoon();
     const watching = watchPlans({ folders: settings.values.capabilities, plans, logger });
@@ -57,7 +57,7 @@ export async function serveMcp(
 async function gatewayOf(
   app: App,
   follow: Follow,
-  parts: Pick<GatewayDeps, "reach" | "ids" | "changes">,
+  parts: Pick<GatewayDeps, "reach" | "changes">,
 ): Promise<McpSurface> {
   const [{ gatewaySurface }, { registry }] = await Promise.all([
     import("../../mcp/surfaces/gateway.ts"),

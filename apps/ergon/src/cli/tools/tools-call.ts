@@ -1,4 +1,5 @@
 import { isBlobRef, type Json, type JsonObject, ownFailure } from "@ergon/core";
+import { FIRST_PRINCIPAL } from "@ergon/node";
 import type { CommandContext } from "../command-context.ts";
 import { EXIT, type ExitCode } from "../exit-codes.ts";
 import { printable } from "../output/printable.ts";
@@ -16,11 +17,13 @@ export async function callTool(context: CommandContext, { toolId, role, ...optio
   try {
     const asked = { toolId, args, ...(role === undefined ? {} : { role }) };
     await app.checkCall(asked);
-    const call = { ...asked, signal, progress: progress.update };
-    const output = await throughOwner(app, { recover: false, repeatable: false }, (workspace) =>
-      workspace.callTool(call),
+    const call = { owner: FIRST_PRINCIPAL, toolId, args, typed: { role }, signal, progress: progress.update };
+    const called = await throughOwner(app, { recover: false, repeatable: false }, ({ engine }) =>
+      engine.callTool(call),
     );
     progress.stop();
+    if (called.kind !== "finished") throw new Error("The gate asks about a call that counts as approved.");
+    const { output } = called;
     if (terminal.json) terminal.printJson({ output });
     else terminal.print(describeOutput(output));
     return ownFailure(output) === undefined ? EXIT.ok : EXIT.failed;

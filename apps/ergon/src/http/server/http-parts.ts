@@ -5,20 +5,18 @@ import type {
   Clock,
   Conversations,
   DryRun,
+  EmbeddedEngine,
   Engine,
   ErgonError,
   EventQuery,
   HubStats,
   Ids,
   Json,
-  JsonObject,
   Logger,
   LoopOptions,
   LoopRequest,
-  Mode,
   PlanReport,
   RefinementLoops,
-  SessionContext,
   StoredEvent,
   ToolSummary,
 } from "@ergon/core";
@@ -72,27 +70,8 @@ type ToolApi = {
   /** Waits a little for servers that have just begun to start. */
   readonly allToolsReady: () => Promise<void>;
   readonly list: () => readonly ToolSummary[];
-  readonly call: (request: CallTool) => Promise<CalledTool>;
+  readonly call: EmbeddedEngine["callTool"];
 };
-
-export type CallTool = {
-  readonly owner: string;
-  readonly toolId: string;
-  readonly args: JsonObject;
-  /** The session for which it is called: the tool sees its context, and is kept to its mode. */
-  readonly session?: { readonly context: SessionContext; readonly mode?: Mode };
-  /** A person typed it on this machine: it counts as approved, for the role that they named. */
-  readonly typed?: { readonly role?: string };
-  /** The conversation that it is for. */
-  readonly conversationId?: string;
-  readonly signal: AbortSignal;
-  /** Until it aborts, a person's answer is waited for; absent: not at all. */
-  readonly patience?: AbortSignal;
-};
-
-export type CalledTool =
-  | { readonly kind: "finished"; readonly output: Json }
-  | { readonly kind: "needs_approval"; readonly approvalId: string; readonly sessionId: string };
 
 export type PlanApi = {
   readonly list: () => readonly AgenticPlan[];

@@ -1,6 +1,5 @@
-import { type Ids, isErgonError, type Json, type JsonObject, type SessionCore } from "@ergon/core";
+import { callOutput, type Json, type JsonObject, type SessionCore } from "@ergon/core";
 import type { InputRequiredResult } from "@modelcontextprotocol/server";
-import { callOutput, callPlan } from "../../services/call-tool.ts";
 import { driveSession } from "./drive-session.ts";
 import { tellCall } from "./follow-progress.ts";
 import type { McpWorkspace, WithOwner } from "./with-owner.ts";
@@ -12,7 +11,7 @@ export type CallDrive<R> = {
   readonly args: JsonObject;
   readonly called: { readonly toolId: string; readonly args: JsonObject };
   /** Of a tool that may ask or tell of its progress: its call is a session from the start, which can be followed. */
-  readonly asSession?: { readonly ids: Ids };
+  readonly follow?: boolean;
   readonly result: (output: Json, workspace: McpWorkspace) => R | Promise<R>;
   /** For a client that is not asked: a person has to do something first. */
   readonly waiting: (waits: WaitingCall) => R;
@@ -30,21 +29,18 @@ export type WaitingCall = {
 export async function driveCall<R>(
   reach: WithOwner,
   call: McpCall,
-  { tool, args, called, asSession, result, waiting }: CallDrive<R>,
+  { tool, args, called, follow = false, result, waiting }: CallDrive<R>,
 ): Promise<R | InputRequiredResult> {
   const { owner, signal } = call;
   return await driveSession<R>(reach, call, {
     tool,
     args,
     tell: tellCall,
-    endsWithRequest: asSession !== undefined,
+    endsWithRequest: follow,
     begin: async () =>
       await reach({ repeatable: false }, async (workspace) => {
-        const begun = asSession === undefined ? undefined : await begin(workspace, asSession.ids);
-        if (begun !== undefined) return begun;
-        const made = await workspace.callFor({ owner, ...called, signal });
-        if (made.kind === "needs_approval") return made.sessionId;
-        return { result: await result(made.output, workspace) };
+        const made = await workspace.engine.callTool({ owner, ...called, follow, signal });
+        return made.kind === "finished" ? { result: await result(made.output, workspace) } : made.sessionId;
       }),
     report: async (sessionId) =>
       await reach({ repeatable: true }, async (workspace) => {
@@ -55,19 +51,6 @@ export async function driveCall<R>(
         return await result(await callOutput(workspace.engine, core, ref), workspace);
       }),
   });
-
-  /** Undefined for arguments that no plan could have; what is wrong with them the gate says better. */
-  async function begin({ engine }: McpWorkspace, ids: Ids): Promise<string | undefined> {
-    const { toolId, args: input } = called;
-    const sessionId = ids.next("call");
-    try {
-      await engine.executePlan({ owner, sessionId, plan: callPlan(toolId, input), input, create: true });
-      return sessionId;
-    } catch (thrown) {
-      if (isErgonError(thrown) && thrown.code === "plan_invalid") return undefined;
-      throw thrown;
-    }
-  }
 }
 
 function waitOf({ sessionId, waiting: [wait] }: SessionCore): WaitingCall | undefined {

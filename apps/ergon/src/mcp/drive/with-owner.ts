@@ -1,6 +1,5 @@
 import type { Engine, Json, PlanVerdict, RefinementLoops, ToolSummary } from "@ergon/core";
 import type { ApprovalClient, ServerAdmin } from "@ergon/node";
-import type { CalledTool, CallTool } from "../../http/server/http-parts.ts";
 import type { AskTurn } from "../../services/make-loop.ts";
 
 /** What MCP asks of a data folder. */
@@ -13,7 +12,6 @@ export type McpWorkspace = {
   readonly tools: () => Promise<readonly ToolSummary[]>;
   /** What is wrong with a plan, by the tools that the folder's owner has. */
   readonly validatePlan: ValidatePlan;
-  readonly callFor: (call: CallTool) => Promise<CalledTool>;
   /** The questions about this principal's calls, answered through its client. */
   readonly approvalsOf: (owner: string) => ClientApprovals;
   readonly servers: Pick<ServerAdmin, "list" | "ask">;

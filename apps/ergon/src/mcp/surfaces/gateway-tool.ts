@@ -1,4 +1,4 @@
-import type { Ids, Json, JsonObject, ToolSummary } from "@ergon/core";
+import type { Json, JsonObject, ToolSummary } from "@ergon/core";
 import type { CallToolResult, Tool } from "@modelcontextprotocol/server";
 import { answer, outputSchema } from "../drive/answers.ts";
 import { driveCall } from "../drive/drive-call.ts";
@@ -8,8 +8,8 @@ import type { McpTool } from "../host/surface.ts";
 
 type ShownTool = Pick<ToolSummary, "id" | "title" | "description" | "parameters" | "effects" | "outputSchema">;
 
-/** Of a server's tool: the first part of its name, and what its sessions are named by. */
-type OfServer = { readonly part: string; readonly ids: Ids };
+/** Of a server's tool: the first part of its name. */
+type OfServer = { readonly part: string };
 
 /** A tool of the registry as a tool of ours. */
 export function gatewayTool(tool: ShownTool, reach: WithOwner, server?: OfServer): McpTool {
@@ -34,7 +34,7 @@ export function gatewayTool(tool: ShownTool, reach: WithOwner, server?: OfServer
         tool: id,
         args,
         called: { toolId: id, args },
-        ...(server === undefined ? {} : { asSession: server }),
+        follow: server !== undefined,
         result: (output) =>
           resultOf(server === undefined || isDeclared ? output : shown(server.part, output), isDeclared),
         waiting: answer,

@@ -1,6 +1,6 @@
 // `--gateway`: what the hub's servers have, shown to MCP clients as ours. Each call passes the gate like any other.
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Ids, type Logger, type ServerOffer, toErgonError, type ToolSummary } from "@ergon/core";
+import { type Logger, type ServerOffer, toErgonError, type ToolSummary } from "@ergon/core";
 import type { McpChanges } from "../host/changes.ts";
 import { gatewayReads } from "./gateway-reads.ts";
 import { gatewayTool } from "./gateway-tool.ts";
@@ -9,7 +9,6 @@ import type { McpSurface, McpTool } from "../host/surface.ts";
 
 export type GatewayDeps = {
   readonly reach: WithOwner;
-  readonly ids: Ids;
   readonly changes: McpChanges;
   readonly logger: Logger;
   /** Calls back when one of the servers' lists may be another; absent where nobody tells. */
@@ -19,7 +18,7 @@ export type GatewayDeps = {
 /** Many clients list tools once: servers that are starting are waited for this long. */
 const FIRST_LIST_MS = 5_000;
 
-export function gatewaySurface({ reach, ids, changes, logger, onChange }: GatewayDeps): McpSurface {
+export function gatewaySurface({ reach, changes, logger, onChange }: GatewayDeps): McpSurface {
   let shown: readonly McpTool[] = [];
   let seen = "[]";
   let looking: Promise<void> | undefined;
@@ -49,7 +48,7 @@ export function gatewaySurface({ reach, ids, changes, logger, onChange }: Gatewa
     const now = JSON.stringify(tools);
     if (now === seen) return;
     seen = now;
-    shown = tools.map((tool) => gatewayTool(tool, reach, { part: tool.id.split("_", 1)[0] ?? "", ids }));
+    shown = tools.map((tool) => gatewayTool(tool, reach, { part: tool.id.split("_", 1)[0] ?? "" }));
     changes.announce({ kind: "list", list: "tools" });
   }
 

@@ -2,7 +2,7 @@ import type { ApprovalQuestions } from "../../ports/approval-questions.ts";
 import type { ChatModel } from "../../ports/chat-model.ts";
 import type { BlobStore } from "../../ports/blob-store.ts";
 import type { Clock } from "../../ports/clock.ts";
-import type { ExecutePlan } from "../../ports/engine.ts";
+import type { CallTool, ExecutePlan } from "../../ports/engine.ts";
 import type { Ids } from "../../ports/ids.ts";
 import type { Logger } from "../../ports/logger.ts";
 import type { StateStore } from "../../ports/state-store.ts";
@@ -47,6 +47,12 @@ export type StartRun = ExecutePlan & {
   readonly isAwaited?: boolean;
   /** Gives each of the run's tools the model through which it asks. Forgotten when the run leaves memory to wait. */
   readonly watchModel?: WatchModel;
+};
+
+/** What a caller in this process may say of a single call beside its arguments. */
+export type CallHere = CallTool & {
+  /** Until it aborts, a person's answer is waited for; absent: not at all. */
+  readonly patience?: AbortSignal | undefined;
 };
 
 export type WatchModel = (model: ChatModel, toolId: string) => ChatModel;

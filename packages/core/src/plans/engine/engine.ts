@@ -10,15 +10,16 @@ import { engineStopping, planError } from "../../errors/plan.ts";
 import { storeError } from "../../errors/store.ts";
 import { usageError } from "../../errors/usage.ts";
 import { isoTime } from "../../ports/clock.ts";
-import type { CreateSession, Engine, ExecutePlan, ForkSession } from "../../ports/engine.ts";
+import type { CalledTool, CreateSession, Engine, ExecutePlan, ForkSession } from "../../ports/engine.ts";
 import type { SessionRecord } from "../../ports/state-store.ts";
 import { isSettled, type SessionCore } from "../../schema/session.ts";
 import { offload } from "../../tools/gate/offload.ts";
 import { createCorrections, type Corrections } from "./corrections.ts";
 import { createBlobCache } from "./effects/blob-cache.ts";
-import type { EngineDeps, PlanLookup, StartRun } from "./engine-deps.ts";
+import type { CallHere, EngineDeps, PlanLookup, StartRun } from "./engine-deps.ts";
 import { forkSession } from "./history/fork.ts";
 import { createPlanCache } from "./plan-cache.ts";
+import { createCallTool } from "./run/call-tool.ts";
 import { createCancel } from "./run/cancel.ts";
 import { type CallUnderWay, createRunPool, type TakeUp } from "./run/run-pool.ts";
 import { createSettledWaiters } from "./run/settled-waiters.ts";
@@ -30,8 +31,9 @@ import { createResume } from "./waits/resume.ts";
 /** Runs with something under way at once; a plan beyond that is refused, to be tried again. */
 export const MAX_ACTIVE_RUNS = 10_000;
 
-export type EmbeddedEngine = Omit<Engine, "executePlan"> & {
+export type EmbeddedEngine = Omit<Engine, "executePlan" | "callTool"> & {
   executePlan(request: StartRun): Promise<SessionCore>;
+  callTool(request: CallHere): Promise<CalledTool>;
   /** Takes up every unfinished session, or those that it is told; resolves when all of them have been. */
   readonly recover: (which?: TakeUp) => Promise<{ readonly takenUp: number }>;
   /**
@@ -77,6 +79,16 @@ export function createEngine(given: EngineDeps & { readonly plans: PlanLookup })
         pool.unreserve(sessionId);
       }
     },
+    callTool: createCallTool({
+      deps: { ...deps, pool },
+      reader,
+      waiters: settling,
+      admit: () => {
+        refuseWhenClosing();
+        refuseWhenFull();
+      },
+      isClosing: () => closing,
+    }),
     resume: async (request) => {
       refuseWhenClosing();
       return await resume(request);

@@ -21,6 +21,7 @@ const PLANS_WITH_POWER_LOSS = 300;
 const PLANS_WITH_APPROVALS = 300;
 const PLANS_DRAINED = 300;
 const PLANS_AHEAD = 1_200;
+const SINGLE_CALLS = 400;
 /** Commits that end more than one step; so many plans that the smallest sample does not fall short of it by chance. */
 const MIN_GATHERED = 300;
 
@@ -166,6 +167,38 @@ describe("random plans on the real engine", () => {
         { numRuns: sampleRuns(PLANS_WITH_POWER_LOSS), endOnFailure: true },
       );
       expect(crashes).toBeGreaterThanOrEqual(sampleRuns(PLANS_WITH_POWER_LOSS));
+    },
+    longRuns(600_000),
+  );
+});
+
+describe("random single calls on the real engine", () => {
+  const calls = fc.record({
+    toolId: fc.constantFrom(...Object.keys(TOOL_EFFECTS)),
+    args: fc.dictionary(fc.stringMatching(/^[a-z]{1,4}$/), fc.oneof(fc.string(), fc.integer(), fc.boolean())),
+    approvals: fc.boolean(),
+    seed: fc.nat(),
+  });
+
+  it.each(["none", "process", "power", "drain"] as const)(
+    "come to the same as a plan of that one step, whenever the process dies (%s), and are made once where they must be",
+    async (crashes) => {
+      let deaths = 0;
+      await fc.assert(
+        fc.asyncProperty(calls, async ({ toolId, args, approvals, seed }) => {
+          const world = byPosition(seededWorld(seed));
+          const step = { id: "call", type: "tool_call", toolId, arguments: args, onError: "fail" } as const;
+          const description = "Calls a tool.";
+          const plan = { planId: "call", description, parameters: {}, startStepId: "call", steps: [step] };
+          const run = await simulate({ plan, call: { toolId, args }, input: {}, world, seed, crashes, approvals });
+          deaths += run.crashes;
+          compare(run, runReference(plan, {}, world));
+          expect(onceCalls(run).every(({ count }) => count === 1)).toBe(true);
+          expect(run.questions).toBe(approvals && TOOL_EFFECTS[toolId] !== "pure" ? 1 : 0);
+        }),
+        { numRuns: sampleRuns(SINGLE_CALLS), endOnFailure: true },
+      );
+      if (crashes === "process") expect(deaths).toBeGreaterThanOrEqual(2 * sampleRuns(SINGLE_CALLS));
     },
     longRuns(600_000),
   );

@@ -1,6 +1,6 @@
 import type { Clock } from "../../ports/clock.ts";
 import type { Logger } from "../../ports/logger.ts";
-import type { ProgressUpdate } from "../tool.ts";
+import type { ProgressUpdate } from "../../schema/tool.ts";
 
 /** A tool that reports more often is heard this often. */
 export const MAX_PROGRESS_PER_SECOND = 10;

@@ -6,9 +6,9 @@ import type { EnergyRow } from "../../schema/energy.ts";
 import type { NewEvent } from "../../schema/event.ts";
 import type { Json, JsonObject } from "../../schema/values/json.ts";
 import type { GivenAnswer } from "../../schema/question.ts";
-import type { Effects } from "../../schema/tool.ts";
+import type { Effects, ProgressUpdate } from "../../schema/tool.ts";
 import type { PendingBlob } from "./offload.ts";
-import type { Infrastructure, ProgressUpdate, ToolBlobs, ToolContext } from "../tool.ts";
+import type { Infrastructure, ToolBlobs, ToolContext } from "../tool.ts";
 
 export const CALLER_KINDS = ["plan", "loop", "conversation", "http", "mcp", "cli"] as const;
 
@@ -68,12 +68,12 @@ export type InvokeOptions = {
   readonly idempotencyKey: string;
   readonly context: ToolContext;
   readonly infrastructure?: Infrastructure;
-  readonly progress?: (update: ProgressUpdate) => void;
+  readonly progress?: ((update: ProgressUpdate) => void) | undefined;
   readonly logger?: Logger;
   /** Where the tool puts and finds bytes, by the caller's rights. */
   readonly blobs?: ToolBlobs;
   /** What a person has answered to questions of this call. Absent: nobody can be asked. */
-  readonly answers?: readonly GivenAnswer[];
+  readonly answers?: readonly GivenAnswer[] | undefined;
 };
 
 /** What a call leaves for its caller's commit; the gate itself writes nothing. */

@@ -18,7 +18,8 @@ import { createToolGate } from "./gate.ts";
 import { MAX_BLOBS_PER_CALL } from "./call-run.ts";
 import { DEFAULT_TIMEOUT_MS } from "./invoke-call.ts";
 import { ToolRegistry } from "../registry.ts";
-import type { ProgressUpdate, ToolRun } from "../tool.ts";
+import type { ProgressUpdate } from "../../schema/tool.ts";
+import type { ToolRun } from "../tool.ts";
 
 describe("invoke", () => {
   it("calls with args, context and infrastructure, and returns the rows for a commit", async () => {

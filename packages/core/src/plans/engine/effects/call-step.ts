@@ -51,10 +51,10 @@ export class StepCheck implements ToolCall {
 
 type Made = {
   readonly idempotencyKey: string;
-  readonly answers: readonly GivenAnswer[];
+  readonly answers: readonly GivenAnswer[] | undefined;
   readonly context: () => ToolContext;
   readonly logger: () => Logger;
-  readonly progress: () => NonNullable<InvokeOptions["progress"]>;
+  readonly progress: () => InvokeOptions["progress"];
 };
 
 export class StepCall implements InvokeOptions {
@@ -62,7 +62,7 @@ export class StepCall implements InvokeOptions {
   readonly idempotencyKey: string;
   readonly infrastructure: Infrastructure;
   readonly blobs: ToolBlobs;
-  readonly answers: readonly GivenAnswer[];
+  readonly answers: readonly GivenAnswer[] | undefined;
   readonly #made: Made;
 
   constructor({ signal, infrastructure, blobs }: StepCaller, made: Made) {
@@ -82,7 +82,7 @@ export class StepCall implements InvokeOptions {
     return this.#made.logger();
   }
 
-  get progress(): NonNullable<InvokeOptions["progress"]> {
+  get progress(): InvokeOptions["progress"] {
     return this.#made.progress();
   }
 }

@@ -83,12 +83,16 @@ export function createCalls({ deps, state, caller, data, checks, answers: { answ
         ready,
         new StepCall(callerOf(ready.toolId), {
           idempotencyKey: key,
-          answers: effect.amendment?.answers ?? NO_ANSWERS,
+          answers: effect.amendment?.answers ?? (state.attended === undefined ? NO_ANSWERS : undefined),
           context,
           logger: () => deps.logger.child({ sessionId, planId: plan.plan.planId, stepId }),
-          progress: () => progressInto(deps, { owner, sessionId, stepId, position }),
+          progress: () =>
+            state.attended === undefined
+              ? progressInto(deps, { owner, sessionId, stepId, position })
+              : state.attended.progress,
         }),
       ));
+    if (state.attended !== undefined) state.attended.outcome = outcome;
     for (const { ref, bytes } of outcome.blobs) {
       if (bytes !== undefined) await untilWritten(deps, () => deps.blobs.put(bytes, ref.mediaType));
     }

@@ -3,7 +3,7 @@ import { isoTime, type Clock } from "../../../ports/clock.ts";
 import type { Logger } from "../../../ports/logger.ts";
 import type { StateStore } from "../../../ports/state-store.ts";
 import { redactJson } from "../../../schema/values/redact.ts";
-import type { ProgressUpdate } from "../../../tools/tool.ts";
+import type { ProgressUpdate } from "../../../schema/tool.ts";
 
 /** One call's progress is kept at most this often; what a screen shows in between is not worth a row. */
 export const PROGRESS_INTERVAL_MS = 500;

@@ -19,6 +19,7 @@ import type { CompiledPlan } from "../../compiled-plan.ts";
 import { cursorOf } from "../../cursor.ts";
 import { stepOf } from "../../interpreter.ts";
 import { afterPrefix, encodePart } from "../../position.ts";
+import { calledTool } from "../../single-call.ts";
 import { resultWrites } from "../../steps/tool-call.ts";
 import { outputOf } from "../run/run-data.ts";
 import { beginRun, type StartDeps } from "../run/start-run.ts";
@@ -40,7 +41,7 @@ export async function forkSession(
 ): Promise<SessionCore> {
   const { core, planHash } = source;
   const { sessionId, run } = core;
-  if (planHash === undefined)
+  if (planHash === undefined || calledTool(planHash) !== undefined)
     throw planError("plan_missing", `Session ${sessionId} has run no plan, so there is no step to fork it from.`);
   const stored = await deps.store.readPlan(planHash);
   if (stored === undefined) throw storeError("store_corrupt", `The plan of session ${sessionId} is not in the store.`);
@@ -89,7 +90,7 @@ export async function forkSession(
     compiled,
     input,
     cursor: { run, root: { at: fromStep, index: visit.index, state: { kind: "ready" } } },
-    fill: (data) => {
+    fill: ({ data }) => {
       data.write(context, (position) => outputOf(history.get(position), sessionId, position));
       const journal = [...history.values()].map(wholeRow);
       return Promise.resolve({ context: written, journal });

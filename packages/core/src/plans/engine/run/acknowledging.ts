@@ -18,6 +18,14 @@ export function acknowledging(engine: EmbeddedEngine, store: Pick<StateStore, "s
     ...engine,
     createSession: (request) => onDisk(engine.createSession(request)),
     executePlan: (request) => onDisk(engine.executePlan(request)),
+    callTool: async (request) => {
+      try {
+        return await engine.callTool(request);
+      } finally {
+        // What a call failed with is recorded as well.
+        await store.sync();
+      }
+    },
     resume: (request) => onDisk(engine.resume(request)),
     cancel: (request) => onDisk(engine.cancel(request)),
     fork: (request) => onDisk(engine.fork(request)),

@@ -11,7 +11,7 @@ import type { EngineDeps } from "../engine-deps.ts";
 import { withdrawQuestions } from "../waits/withdraw.ts";
 import type { CommitBuilder } from "./commit-builder.ts";
 import { createOrderedCommits } from "./ordered-commits.ts";
-import type { RunState } from "./run-state.ts";
+import type { Arrival, RunState } from "./run-state.ts";
 import { recordSession } from "./session-rows.ts";
 
 /** A run may be this many steps ahead of the store. */
@@ -22,6 +22,10 @@ export const MAX_STEPS_AHEAD = 32;
 
 /** What the first commit of a run carries besides its first steps. */
 export type Opening = Pick<Commit, "plan" | "blobs" | "context" | "journal"> & {
+  /** The answer to the first step's check, given before the run began. */
+  readonly checked?: Arrival | undefined;
+  /** What may be called again is called before anything is written, and its outcome is part of the first commit. */
+  readonly isHeld?: boolean | undefined;
   readonly planHash: string;
   readonly planChars: number;
   readonly input: Json;

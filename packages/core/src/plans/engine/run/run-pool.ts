@@ -10,7 +10,10 @@ import type { SessionRef } from "../../../ports/engine.ts";
 import type { SessionRecord } from "../../../ports/state-store.ts";
 import type { AgenticPlan } from "../../../schema/plan.ts";
 import type { SessionCore } from "../../../schema/session.ts";
+import { isBlobRef } from "../../../schema/blob.ts";
+import type { JsonObject } from "../../../schema/values/json.ts";
 import type { CompiledPlan } from "../../compiled-plan.ts";
+import { calledTool, singleCall } from "../../single-call.ts";
 import type { BlobCache } from "../effects/blob-cache.ts";
 import type { EngineDeps } from "../engine-deps.ts";
 import { createCompiledPlans } from "./compiled-plans.ts";
@@ -118,10 +121,7 @@ export function createRunPool({ deps: given, record, onCommit }: RunPoolParts): 
       throw planError("wait_not_open", `Session ${session.sessionId} waits for nothing (${found.core.status}).`);
     }
     const hash = found.planHash ?? "";
-    const plan = plans.get(hash)?.plan ?? (await deps.store.readPlan(hash));
-    if (plan === undefined)
-      throw storeError("store_corrupt", `The plan of session ${session.sessionId} is not in the store.`);
-    const ready = plans.compiled(hash, plan);
+    const ready = (await callIn(hash, found)) ?? (await planIn(hash, session));
     const missing = unasked === true && knows !== undefined ? missingTool(ready, knows) : undefined;
     if (missing !== undefined) throw planError("tools_missing", `Its plan needs "${missing}", which is not here.`);
     const state = await openRunState(deps, found, ready);
@@ -131,6 +131,19 @@ export function createRunPool({ deps: given, record, onCommit }: RunPoolParts): 
     run.recover(dues);
     if (look === true) run.look();
     return run;
+  }
+
+  async function planIn(hash: string, { sessionId }: SessionRef): Promise<CompiledPlan> {
+    const plan = plans.get(hash)?.plan ?? (await deps.store.readPlan(hash));
+    if (plan !== undefined) return plans.compiled(hash, plan);
+    throw storeError("store_corrupt", `The plan of session ${sessionId} is not in the store.`);
+  }
+
+  async function callIn(hash: string, { owner, input = {} }: SessionRecord): Promise<CompiledPlan | undefined> {
+    const toolId = calledTool(hash);
+    if (toolId === undefined) return undefined;
+    const args = isBlobRef(input) ? await deps.blobCache.load(owner, input) : input;
+    return singleCall(toolId, args as JsonObject, input);
   }
 
   function adopt(state: RunState, { isAwaited = false }: { readonly isAwaited?: boolean | undefined } = {}): Run {

@@ -3,6 +3,7 @@ import type { Approval } from "../../../schema/approval.ts";
 import type { Json, JsonObject } from "../../../schema/values/json.ts";
 import type { ToolCallStep } from "../../../schema/plan.ts";
 import type { SessionCore } from "../../../schema/session.ts";
+import type { InvokeOptions } from "../../../tools/gate/call.ts";
 import type { AllowedCall, CallOutcome, PendingBlob } from "../../../tools/gate/gate.ts";
 import type { CompiledPlan } from "../../compiled-plan.ts";
 import type { Cursor } from "../../cursor.ts";
@@ -27,7 +28,11 @@ export type RunState = {
   /** Ends every call that is under way. */
   readonly calls: AbortController;
   readonly watchModel?: WatchModel | undefined;
+  readonly attended?: Attended | undefined;
 };
+
+/** The caller of a single call waits here for its outcome, and hears of its progress. The tool can ask nobody. */
+export type Attended = { readonly progress: InvokeOptions["progress"] | undefined; outcome?: CallOutcome };
 
 /** A completion with what its effect produced, on its way to a commit. */
 export type Arrival = {

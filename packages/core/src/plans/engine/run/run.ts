@@ -18,9 +18,11 @@
  * Covered by engine-contract.test.ts, races.test.ts and the crash simulation (simulation.test.ts).
  */
 import { toErgonError } from "../../../errors/ergon-error.ts";
+import { engineStopping } from "../../../errors/plan.ts";
 import { isoTime } from "../../../ports/clock.ts";
 import type { SessionCore } from "../../../schema/session.ts";
 import { begin, owed } from "../../interpreter.ts";
+import { calledTool } from "../../single-call.ts";
 import type { Completion, Effect } from "../../transition.ts";
 import type { EffectsParts } from "../effects/effect-parts.ts";
 import { createEffects } from "../effects/effects.ts";
@@ -104,8 +106,10 @@ export function createRun({ deps, state, onCommit, onIdle }: RunParts): Run {
       let onDisk: Promise<void> | undefined;
       try {
         fillFirst(builder, first);
-        transitions.take(begin(state.plan, state.cursor, deps.clock.now()), builder);
+        if (first.checked !== undefined) transitions.arrived(first.checked, builder);
+        else transitions.take(begin(state.plan, state.cursor, deps.clock.now()), builder);
         transitions.settle(builder);
+        if (first.isHeld === true && !builder.durable) await callFirst(builder);
         runsAhead = isSmall(first) && mayRunAhead(builder);
         writer.count(builder);
         const written = writer.first(builder, { ...first, isAlone: !runsAhead });
@@ -198,12 +202,26 @@ export function createRun({ deps, state, onCommit, onIdle }: RunParts): Run {
     for (const tell of resting.splice(0)) tell();
   }
 
+  /** Makes the calls that this commit begins before it is written, and takes in what comes of them. */
+  async function callFirst(builder: CommitBuilder): Promise<void> {
+    underWay++;
+    try {
+      for (const effect of builder.launches.splice(0)) if (effect.kind === "invoke") await effects.later(effect);
+    } finally {
+      underWay--;
+    }
+    if (over) throw engineStopping();
+    transitions.settle(builder);
+  }
+
   /** What the first commit writes besides its first steps. */
-  function fillFirst(builder: CommitBuilder, { context = [], journal = [], blobs = [] }: Opening): void {
+  function fillFirst(builder: CommitBuilder, { planHash, context = [], journal = [], blobs = [] }: Opening): void {
     builder.at = isoTime(deps.clock);
     const { forkedFrom } = state.core;
     const origin = forkedFrom === undefined ? {} : { forkedFrom };
-    if (state.version === 0) note(builder, "session-created", { sessionId: state.sessionId, ...origin });
+    const toolId = calledTool(planHash);
+    const called = toolId === undefined ? {} : { toolId };
+    if (state.version === 0) note(builder, "session-created", { sessionId: state.sessionId, ...origin, ...called });
     note(builder, "session-started", { planId: state.plan.plan.planId, run: state.cursor.run });
     builder.context.push(...context);
     builder.journal.push(...journal);

@@ -1,10 +1,9 @@
 import type { Clock } from "../../../ports/clock.ts";
 import type { SessionCore } from "../../../schema/session.ts";
-import { isSettled } from "../../../schema/session.ts";
 
 export type SettledWaiters = {
   readonly tell: (core: SessionCore) => void;
-  /** Resolves when the session may have settled, at the deadline (by the monotonic clock), or when the signal aborts. */
+  /** Resolves when the session may have stopped running, at the deadline (by the monotonic clock), or when the signal aborts. */
   readonly wait: (sessionId: string, until: { readonly deadlineMs?: number; readonly signal?: AbortSignal }) => Change;
   readonly wakeAll: () => void;
 };
@@ -16,7 +15,7 @@ export function createSettledWaiters(clock: Clock): SettledWaiters {
   const waiters = new Map<string, Set<() => void>>();
   return {
     tell: (core) => {
-      if (isSettled(core)) for (const wake of waiters.get(core.sessionId) ?? []) wake();
+      if (core.status !== "running") for (const wake of waiters.get(core.sessionId) ?? []) wake();
     },
     wakeAll: () => {
       for (const set of waiters.values()) for (const wake of set) wake();

@@ -12,9 +12,8 @@ import type { BlobCache } from "../effects/blob-cache.ts";
 import type { PlanCache } from "../plan-cache.ts";
 import type { EngineDeps, PlanLookup, StartRun, WatchModel } from "../engine-deps.ts";
 import { openRunData } from "./open-run.ts";
-import type { RunData } from "./run-data.ts";
 import type { RunPool } from "./run-pool.ts";
-import { newRunState } from "./run-state.ts";
+import { type Attended, newRunState, type RunState } from "./run-state.ts";
 import type { Opening } from "./commit-writer.ts";
 import { trailBase } from "../history/run-trail.ts";
 
@@ -50,7 +49,7 @@ export async function startPlan(
     cursor,
     isAwaited: how.isAwaited,
     watchModel: how.watchModel,
-    fill: async (data) => {
+    fill: async ({ data }) => {
       // A session that is made with its plan has no context yet.
       const found = record.version === 0 ? [] : await data.openScope("");
       const { writes, blobs } = await keepContext(deps, context);
@@ -70,21 +69,26 @@ export async function beginRun(
     readonly checked: ReturnType<PlanCache["check"]>["checked"];
     readonly compiled: CompiledPlan;
     readonly input: Json;
+    /** The input as the store keeps it, where it is known already. */
+    readonly kept?: ReturnType<typeof offload>;
     readonly cursor: Cursor;
+    readonly calls?: AbortController;
+    readonly attended?: Attended | undefined;
     readonly isAwaited?: boolean | undefined;
     readonly watchModel?: WatchModel | undefined;
     /** Puts what the run starts with into memory, and gives what its first commit writes of it. */
-    readonly fill: (data: RunData) => Promise<Pick<Opening, "context" | "journal" | "blobs">>;
+    readonly fill: (state: RunState) => Promise<Pick<Opening, "context" | "journal" | "blobs" | "checked" | "isHeld">>;
   },
 ): Promise<SessionCore> {
-  const { record, checked, compiled, input, cursor, isAwaited, watchModel, fill } = begun;
+  const { record, checked, compiled, input, kept = offload(input), cursor, isAwaited, watchModel, attended } = begun;
   const { owner } = record;
   const { sessionId } = record.core;
-  const kept = offload(input);
   if (kept.blob !== undefined) await deps.blobs.put(kept.blob.bytes, kept.blob.ref.mediaType);
   const data = await openRunData(deps, { owner, sessionId }, input);
-  const filled = await fill(data);
-  const running = deps.pool.adopt({ ...newRunState(record, compiled, data, cursor), watchModel }, { isAwaited });
+  const fresh = newRunState(record, compiled, data, cursor);
+  const state = { ...fresh, watchModel, attended, calls: begun.calls ?? fresh.calls };
+  const filled = await begun.fill(state);
+  const running = deps.pool.adopt(state, { isAwaited });
   try {
     await running.start({
       ...filled,
@@ -107,8 +111,8 @@ export async function beginRun(
 }
 
 /** What the caller puts into the context as the run begins; large values as blobs, like any. */
-async function keepContext(
-  deps: StartDeps,
+export async function keepContext(
+  deps: Pick<StartDeps, "blobs" | "clock">,
   context: JsonObject,
 ): Promise<{ readonly writes: readonly ContextWrite[]; readonly blobs: readonly BlobRow[] }> {
   const kept = Object.entries(context).map(([key, value]) => ({ key, ...offload(value) }));

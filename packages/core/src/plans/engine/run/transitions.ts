@@ -17,6 +17,8 @@ import type { Arrival, RunState } from "./run-state.ts";
 export type QueueItem = Arrival | { readonly cancel: true; readonly taken: NonNullable<Arrival["taken"]> };
 
 export type Transitions = {
+  /** Applies one answer to an effect; false if the run has no use for it any more. */
+  readonly arrived: (arrival: Arrival, builder: CommitBuilder) => boolean;
   /** Takes in what has arrived, and everything that follows from it without waiting. */
   readonly settle: (builder: CommitBuilder) => void;
   /** Applies an answer of the interpreter: memory now, the rest into the builder. */
@@ -42,7 +44,7 @@ export function createTransitions({
   isDraining,
   cancelled,
 }: TransitionParts): Transitions {
-  return { settle, take };
+  return { arrived, settle, take };
 
   function settle(builder: CommitBuilder): void {
     builder.at = isoTime(clock);
