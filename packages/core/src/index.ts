@@ -135,7 +135,14 @@ export {
   StepResult,
 } from "./schema/session.ts";
 export { didYouMean, suggest } from "./schema/values/suggest.ts";
-export { Effects, MAX_TOOL_ID_LENGTH, type ProgressUpdate, ToolDefinition, ToolId, ToolSummary } from "./schema/tool.ts";
+export {
+  Effects,
+  MAX_TOOL_ID_LENGTH,
+  type ProgressUpdate,
+  ToolDefinition,
+  ToolId,
+  ToolSummary,
+} from "./schema/tool.ts";
 export { accessError, type AccessErrorCode } from "./errors/access.ts";
 export {
   ErgonError,

@@ -25,7 +25,7 @@ export function httpServices(
     tools: {
       allToolsReady: parts.allToolsReady,
       list: () => registry.summaries(),
-      call: engine.callTool,
+      call: (request) => engine.callTool(request),
     },
     plans: {
       list: () => plans.all.map(({ plan }) => plan),

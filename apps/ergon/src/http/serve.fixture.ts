@@ -191,7 +191,7 @@ function partsOf(
   const tools: HttpParts["tools"] = {
     allToolsReady: hub.allToolsReady,
     list: () => registry.summaries(),
-    call: engine.callTool,
+    call: (request) => engine.callTool(request),
   };
   return {
     engine,

@@ -75,7 +75,7 @@ export type CallTool = {
   readonly follow?: boolean | undefined;
   /** Ends a call that was allowed at once and that its caller does not follow. */
   readonly signal?: AbortSignal | undefined;
-  /** Heard only where the tool runs in this process. */
+  /** Heard only where this process runs the tool. */
   readonly progress?: ((update: ProgressUpdate) => void) | undefined;
 };
 

@@ -54,11 +54,7 @@ export async function serveMcp(
   }
 }
 
-async function gatewayOf(
-  app: App,
-  follow: Follow,
-  parts: Pick<GatewayDeps, "reach" | "changes">,
-): Promise<McpSurface> {
+async function gatewayOf(app: App, follow: Follow, parts: Pick<GatewayDeps, "reach" | "changes">): Promise<McpSurface> {
   const [{ gatewaySurface }, { registry }] = await Promise.all([
     import("../../mcp/surfaces/gateway.ts"),
     app.capabilities(),

@@ -14,7 +14,7 @@ export async function readOpenCalls(
   const { sessionId, lastError } = record.core;
   const cursor = cursorOf(record);
   if (cursor === null) {
-    // A tool that was called by itself has no plan to stand in.
+    // Ergon 0.1 recorded single calls without a cursor.
     if (lastError?.code !== "outcome_unknown") return [];
     return openIn(await store.readJournal({ sessionId, order: "newest", limit: 1 }), () => "unknown");
   }
