@@ -3,7 +3,7 @@
  * stored in every commit, so it stays small: finished branches and turns leave only a count.
  *
  * A stored cursor has a version. A change of its form raises CURSOR_VERSION, adds an upgrade from the version before, and
- * records golden cursors of the new version (`testing/cursors`); the older ones are read for ever.
+ * records golden cursors of the new version (`scripts/make-cursors.ts`); the older ones are read for ever.
  *
  * Covered by cursor.test.ts.
  */

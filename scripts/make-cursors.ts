@@ -1,30 +1,31 @@
 /*
- * Writes the cursors that the real engine stores today to `version-N.json`, one for each form that a step's state takes.
- * Run it once for a new version of the cursor, and never change a file that is there: databases hold such cursors.
+ * Writes the cursors that the real engine stores today to packages/core/testing/cursors/version-N.json, one for each form
+ * that a step's state takes. Run it once for a new version of the cursor, and never change a file that is there: databases
+ * hold such cursors.
  *
- *   node packages/core/testing/cursors/make-cursors.ts
+ *   node scripts/make-cursors.ts --version 3
  */
 import { existsSync, writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
-import { ErgonError } from "../../src/errors/ergon-error.ts";
-import { gateError } from "../../src/errors/gate.ts";
-import { silentLogger } from "../../src/memory/logger.ts";
-import { createMemoryStateStore } from "../../src/memory/state-store.ts";
-import { cursorOf, type Cursor } from "../../src/plans/cursor.ts";
-import { createEngine } from "../../src/plans/engine/engine.ts";
-import type { SessionView } from "../../src/ports/engine.ts";
-import type { SessionWrite, StateStore } from "../../src/ports/state-store.ts";
-import type { AgenticPlan, PlanStep } from "../../src/schema/plan.ts";
-import type { Json, JsonObject } from "../../src/schema/values/json.ts";
-import type { ToolRun } from "../../src/tools/tool.ts";
-import { callStep, createEngineWorld, planOf, type EngineWorld } from "../engine/engine-world.ts";
-import { createSupervisedWorld } from "../supervisor/supervised-world.ts";
-import { toldBy } from "./told-by.ts";
+import { ErgonError } from "../packages/core/src/errors/ergon-error.ts";
+import { gateError } from "../packages/core/src/errors/gate.ts";
+import { silentLogger } from "../packages/core/src/memory/logger.ts";
+import { createMemoryStateStore } from "../packages/core/src/memory/state-store.ts";
+import { cursorOf, type Cursor } from "../packages/core/src/plans/cursor.ts";
+import { createEngine } from "../packages/core/src/plans/engine/engine.ts";
+import type { SessionView } from "../packages/core/src/ports/engine.ts";
+import type { SessionWrite, StateStore } from "../packages/core/src/ports/state-store.ts";
+import type { AgenticPlan, PlanStep } from "../packages/core/src/schema/plan.ts";
+import type { Json, JsonObject } from "../packages/core/src/schema/values/json.ts";
+import type { ToolRun } from "../packages/core/src/tools/tool.ts";
+import { callStep, createEngineWorld, planOf, type EngineWorld } from "../packages/core/testing/engine/engine-world.ts";
+import { createSupervisedWorld } from "../packages/core/testing/supervisor/supervised-world.ts";
+import { toldBy } from "../packages/core/testing/cursors/told-by.ts";
 
 type Stored = { readonly plan: AgenticPlan; readonly cursor: Json; readonly told: readonly string[] };
 
 const { values } = parseArgs({ options: { version: { type: "string" } } });
-const file = new URL(`version-${values.version ?? ""}.json`, import.meta.url);
+const file = new URL(`../packages/core/testing/cursors/version-${values.version ?? ""}.json`, import.meta.url);
 if (values.version === undefined || existsSync(file)) throw new Error("Name a new version: --version 3");
 
 const owner = "me";
@@ -83,16 +84,16 @@ function formsOf({ at, state }: Frame, types: ReadonlyMap<string, string>, paren
   const inner = ["amendment", "asked", "correction", "error"].map((key) => Object.keys(state[key] ?? {}).join());
   const kids = Object.values((state["kids"] ?? {}) as Record<string, Frame>);
   const { accepted } = (state["correction"] ?? {}) as { accepted?: boolean };
-  const form = [
+  const form = JSON.stringify([
     parent,
     type,
-    String(state["kind"]),
+    state["kind"],
     state["attempt"] === 0,
     kids.length > 1,
     keys.join(),
     ...inner,
     accepted,
-  ].join(" ");
+  ]);
   return [form, ...kids.flatMap((kid) => formsOf(kid, types, type))];
 }
 
