@@ -18,7 +18,8 @@ export const NOT_TAKEN = "ERR_NOT_TAKEN";
 
 /**
  * Node's own `fetch` gives up an answer that takes five minutes to begin, or to go on. Here the caller alone says how long
- * is too long, by the signal. A redirect is an answer like any other.
+ * is too long, by the signal. A redirect is an answer like any other. Not undici's: it cannot ask first (`expect`), and takes
+ * 250 ms to load where node:http takes 180.
  */
 export async function patientFetch(url: URL, request: PatientRequest): Promise<Response> {
   const answer = await answered(url, request);

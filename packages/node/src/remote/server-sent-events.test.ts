@@ -1,6 +1,7 @@
+import type { EventSourceMessage } from "eventsource-parser";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { MAX_FRAME_CHARACTERS, readServerSentEvents, type ServerSentEvent } from "./server-sent-events.ts";
+import { MAX_FRAME_CHARACTERS, readServerSentEvents } from "./server-sent-events.ts";
 
 describe("reading server-sent events", () => {
   it.each([
@@ -35,10 +36,13 @@ describe("reading server-sent events", () => {
   });
 });
 
-async function read(texts: readonly string[], cuts: readonly number[] = []): Promise<(ServerSentEvent | undefined)[]> {
+async function read(
+  texts: readonly string[],
+  cuts: readonly number[] = [],
+): Promise<(EventSourceMessage | undefined)[]> {
   const bytes = new TextEncoder().encode(texts.join(""));
   const pieces = cuts.length === 0 ? texts.map((text) => new TextEncoder().encode(text)) : cut(bytes, cuts);
-  const events: (ServerSentEvent | undefined)[] = [];
+  const events: (EventSourceMessage | undefined)[] = [];
   for await (const event of readServerSentEvents(from(pieces))) events.push(event);
   return events;
 }
