@@ -208,6 +208,7 @@ export type {
   ResumeSession,
   SessionRef,
   SessionView,
+  Waiting,
 } from "./ports/engine.ts";
 export type { Ids } from "./ports/ids.ts";
 export type { LoginPlace, LoginStore } from "./ports/login-store.ts";

@@ -118,8 +118,7 @@ export function compose({ flags, home, version, stopping, note, fatal }: Compose
   });
   const plans = once(async () => (await import("../services/plan-catalog.ts")).gatherPlans(places));
   const servers = { path: values.mcpConfig, isNamed: isNamed(settings, "mcpConfig") };
-  let workspace: Workspace | undefined;
-  let entering: Promise<unknown> | undefined;
+  let entered: Promise<Workspace> | undefined;
   const closing = new AbortController();
 
   const app: App = {
@@ -152,11 +151,11 @@ export function compose({ flags, home, version, stopping, note, fatal }: Compose
       const { createDryRun } = await import("@ergon/core");
       return createDryRun({ gate, registry, plans: await plans(), clock, ids })(request);
     },
-    enter: (openOptions) => {
-      const entered = enter(openOptions);
-      entering = entered.catch(() => undefined);
-      return entered;
-    },
+    enter: (openOptions) =>
+      (entered ??= enter(openOptions).catch((thrown: unknown) => {
+        entered = undefined;
+        throw thrown;
+      })),
     leave,
     inspectData: async () => {
       const { inspectData } = await import("../workspace/inspect-data.ts");
@@ -211,7 +210,6 @@ export function compose({ flags, home, version, stopping, note, fatal }: Compose
   return app;
 
   async function enter(openOptions: OpenOptions): Promise<Workspace> {
-    if (workspace !== undefined) return workspace;
     const [{ openWorkspace }, { openData }] = await Promise.all([
       import("./open-workspace.ts"),
       import("../workspace/open-data.ts"),
@@ -227,7 +225,7 @@ export function compose({ flags, home, version, stopping, note, fatal }: Compose
       ...(isNamed(settings, "mcpAutoDiscovery") ? { autoDiscovery: values.mcpAutoDiscovery } : {}),
       onLearned: (learned: typeof usualUnits) => void (usualUnits = learned),
     };
-    workspace = await openWorkspace(
+    return openWorkspace(
       {
         values,
         version,
@@ -249,7 +247,6 @@ export function compose({ flags, home, version, stopping, note, fatal }: Compose
       },
       openOptions,
     );
-    return workspace;
   }
 
   async function localSandbox(): Promise<Sandbox> {
@@ -260,11 +257,13 @@ export function compose({ flags, home, version, stopping, note, fatal }: Compose
   }
 
   /** A folder that is being entered is left, too: else the process would end with the folder in use. */
-  async function leave(): Promise<void> {
-    await entering;
-    const left = workspace;
-    workspace = undefined;
-    await left?.close();
+  async function leave(gone?: Workspace): Promise<void> {
+    const left = entered;
+    const workspace = await left?.catch(() => undefined);
+    if (left !== entered || (gone !== undefined && gone !== workspace)) return;
+    // Until it is closed it is not entered anew: its parts look at it while they end.
+    await workspace?.close();
+    if (left === entered) entered = undefined;
   }
 }
 

@@ -56,6 +56,7 @@ describe("GET /openapi.json", () => {
       path: "/sessions/{id}/execute-plan",
       parameters: [
         { in: "path", name: "id" },
+        { in: "query", name: "view" },
         { in: "header", name: "Prefer" },
       ],
       requestBody: { content: { "application/json": { schema: { properties: { planId: { type: "string" } } } } } },

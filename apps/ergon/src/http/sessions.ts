@@ -38,6 +38,10 @@ const Statuses = z
   .transform((given) => (typeof given === "string" ? given.split(",") : given))
   .pipe(z.array(SessionStatus).min(1));
 
+const View = z.enum(["full", "core"]);
+type View = z.infer<typeof View>;
+const ChangeQuery = z.strictObject({ view: View.optional().describe("core: without context and history") });
+
 const CreateBody = z.strictObject({
   context: JsonObject.optional(),
   mode: Mode.optional(),
@@ -150,7 +154,7 @@ export function sessionRoutes({
       query: z.strictObject({
         limit: z.coerce.number().int().min(0).max(MAX_PAGE_ROWS).optional(),
         cursor: Cursor.optional(),
-        view: z.enum(["full", "core"]).optional(),
+        view: View.optional(),
       }),
       answers: { 200: { description: "The session; context and history unless ?view=core", schema: ViewAnswer } },
       handle: async ({ params, query: { limit, cursor, view } }, asker) => {
@@ -220,9 +224,10 @@ export function sessionRoutes({
       waits: true,
       params: SessionParams,
       unknown: noSession,
+      query: ChangeQuery,
       body: ExecuteBody,
       answers: ACCEPTED,
-      handle: async ({ params, body }, asker) => {
+      handle: async ({ params, query, body }, asker) => {
         const ref = { owner: asker.owner, sessionId: params.id };
         if (body.create === true) onlyLocal(asker, "Make the session first: POST /sessions.");
         // Preflight reads an inline plan as the stranger that it is, and names all that is wrong with it.
@@ -234,7 +239,7 @@ export function sessionRoutes({
           ...(body.create === undefined ? {} : { create: body.create }),
         });
         asker.logger.info({ sessionId: params.id, planId: core.currentPlanId }, "A plan was started.");
-        return await accepted(core, asker);
+        return await accepted(core, asker, query.view);
       },
     }),
     route({
@@ -261,9 +266,10 @@ export function sessionRoutes({
       waits: true,
       params: SessionParams,
       unknown: noSession,
+      query: ChangeQuery,
       body: ResumeBody,
       answers: ACCEPTED,
-      handle: async ({ params, body }, asker) => {
+      handle: async ({ params, query, body }, asker) => {
         const { input, step } = body;
         const core = await engine.resume({
           owner: asker.owner,
@@ -272,7 +278,7 @@ export function sessionRoutes({
           ...(step === undefined ? {} : { step }),
           mayApprove: asker.principal.scope === "person" && body.mayApprove !== false,
         });
-        return await accepted(core, asker);
+        return await accepted(core, asker, query.view);
       },
     }),
     route({
@@ -332,12 +338,13 @@ export function sessionRoutes({
   }
 
   /** 202 at once, or 200 with all of it when the caller prefers to wait and it settles in time. */
-  async function accepted(core: SessionCore, asker: RequestContext): Promise<Answer> {
+  async function accepted(core: SessionCore, asker: RequestContext, view?: View): Promise<Answer> {
     if (asker.waitMs === undefined) return { status: 202, body: { core } };
     const ref = { owner: asker.owner, sessionId: core.sessionId };
     const headers = { "preference-applied": `wait=${String(Math.ceil(asker.waitMs / 1_000))}` };
     const later = await settled(ref, asker);
     if (!isSettled(later)) return { status: 202, headers, body: { core: later } };
+    if (view === "core") return { status: 200, headers, body: { core: later } };
     return { status: 200, headers, body: await engine.readSession(ref) };
   }
 

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Engine, isErgonError, isSettled, type SessionCore, type SessionRef, type SessionView } from "@ergon/core";
+import { type Engine, isSettled, type SessionCore, type SessionRef, type SessionView } from "@ergon/core";
 import { FIRST_PRINCIPAL } from "@ergon/node";
 import type { App } from "../workspace/app.ts";
 import type { CommandContext } from "../cli/command-context.ts";
@@ -9,6 +9,7 @@ import { oneLine } from "../cli/output/printable.ts";
 import type { Terminal } from "../cli/output/terminal.ts";
 import { exitCodeFor, reportSession } from "../cli/output/session-report.ts";
 import { throughOwner } from "../workspace/through-owner.ts";
+import { findSession } from "./go-once.ts";
 
 /** How long it is left alone at least, and at most, before it is looked at again. */
 const QUIET_POLL_MS = 50;
@@ -83,15 +84,5 @@ async function untilQuiet(
     }
     const waitMs = Math.min(Math.max(untilMs - Date.now(), QUIET_POLL_MS), MAX_QUIET_WAIT_MS);
     await sleep(waitMs, undefined, { signal }).catch(() => undefined);
-  }
-}
-
-/** Undefined when there is none: a request whose answer was lost may have made it. */
-async function findSession(engine: Engine, session: SessionRef): Promise<SessionCore | undefined> {
-  try {
-    return (await engine.readSession({ ...session, historyLimit: 1 })).core;
-  } catch (thrown) {
-    if (isErgonError(thrown) && thrown.code === "session_not_found") return undefined;
-    throw thrown;
   }
 }

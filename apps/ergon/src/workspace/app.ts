@@ -36,9 +36,12 @@ export type App = {
   readonly knowTools: (plan: unknown) => Promise<ReadonlyMap<string, string>>;
   /** Walks a plan with simulated effects; no data folder is made or asked. */
   readonly dryRun: DryRun;
-  /** The data folder at work: ours, or through the process that owns it. Entered once; `leave` lets it be entered anew. */
+  /**
+   * The data folder at work: ours, or through the process that owns it. Entered once for all callers; `leave` lets it be
+   * entered anew. A caller whose owner disappeared names the workspace: it is left once, by the first that noticed.
+   */
   readonly enter: (openOptions: OpenOptions) => Promise<Workspace>;
-  readonly leave: () => Promise<void>;
+  readonly leave: (gone?: Workspace) => Promise<void>;
   /** Throws `folder_untrusted` unless the data folder may be used; looks only. */
   readonly checkFolder: () => void;
   /** Makes the data folder when it is absent, for work beside its owner. */

@@ -16,7 +16,10 @@ import type { Page } from "./state-store.ts";
  */
 export type Engine = {
   createSession(request: CreateSession): Promise<SessionCore>;
-  /** Starts a plan and resolves at once. Throws `plan_invalid` with all problems, `session_busy` while one is unfinished. */
+  /**
+   * Starts a plan and resolves at once, unless it is told to wait. Throws `plan_invalid` with all problems, `session_busy`
+   * while one is unfinished.
+   */
   executePlan(request: ExecutePlan): Promise<SessionCore>;
   /**
    * Calls one tool. The call is a session of its own; one that needs a person's approval waits there and goes on when it is
@@ -48,6 +51,9 @@ export type Engine = {
 
 export type SessionRef = { readonly owner: string; readonly sessionId: string };
 
+/** A call with `waitMs` resolves once the session has settled, at the latest after that time; a change may resolve earlier. */
+export type Waiting = { readonly waitMs?: number; readonly signal?: AbortSignal };
+
 export type CreateSession = {
   readonly owner: string;
   readonly sessionId?: string;
@@ -56,12 +62,13 @@ export type CreateSession = {
   readonly energyBudget?: number;
 };
 
-export type ExecutePlan = SessionRef & {
-  readonly plan: AgenticPlan | string;
-  readonly input?: Json;
-  /** Makes the session when there is none, in the same commit: a refused plan leaves no empty session behind. */
-  readonly create?: boolean;
-};
+export type ExecutePlan = SessionRef &
+  Waiting & {
+    readonly plan: AgenticPlan | string;
+    readonly input?: Json;
+    /** Makes the session when there is none, in the same commit: a refused plan leaves no empty session behind. */
+    readonly create?: boolean;
+  };
 
 export type CallTool = {
   readonly owner: string;
@@ -85,13 +92,14 @@ export type CalledTool =
   /** With `follow` only. */
   | { readonly kind: "started"; readonly sessionId: string };
 
-export type ResumeSession = SessionRef & {
-  /** A step id, or a wait's path where several visits of one step wait. */
-  readonly step?: string;
-  readonly input?: Json;
-  /** False for whoever may not accept or refuse what the supervisor proposed; it throws `forbidden` then. */
-  readonly mayApprove?: boolean;
-};
+export type ResumeSession = SessionRef &
+  Waiting & {
+    /** A step id, or a wait's path where several visits of one step wait. */
+    readonly step?: string;
+    readonly input?: Json;
+    /** False for whoever may not accept or refuse what the supervisor proposed; it throws `forbidden` then. */
+    readonly mayApprove?: boolean;
+  };
 
 export type ForkSession = SessionRef & {
   readonly fromStep: string;
@@ -102,7 +110,7 @@ export type ForkSession = SessionRef & {
   readonly repeatOnce?: boolean;
 };
 
-export type ReadSession = SessionRef & { readonly historyLimit?: number; readonly historyCursor?: string };
+export type ReadSession = SessionRef & Waiting & { readonly historyLimit?: number; readonly historyCursor?: string };
 
 export type SessionView = {
   readonly core: SessionCore;

@@ -60,6 +60,29 @@ export function runningRules(open: OpenWorld): void {
       await expect(foreign).rejects.toMatchObject({ code: "session_not_found" });
     });
 
+    it("answers a start, an answer and a look once the session has settled, where it is told to wait", async () => {
+      const { engine, world } = await open();
+      const waiting = { waitMs: 30_000, signal: new AbortController().signal };
+      const ask = planOf("ask", [{ id: "ask", type: "human_in_the_loop", message: "Go on?", inputSchema: true }]);
+      const ref = { owner, sessionId: "waits", create: true };
+      expect(await engine.executePlan({ ...ref, plan: ask, ...waiting })).toMatchObject({ status: "paused_on_human" });
+      expect(await engine.resume({ ...ref, input: "yes", ...waiting })).toMatchObject({ status: "completed" });
+      const held = { owner, sessionId: "held", create: true };
+      await engine.executePlan({ ...held, plan: "hold" });
+      const soon = { ...held, waitMs: 20, historyLimit: 1 };
+      expect((await engine.readSession(soon)).core.status).toBe("running");
+      const given = new AbortController();
+      const left = engine.readSession({ ...held, waitMs: Infinity, signal: given.signal });
+      given.abort();
+      expect((await left).core.status).toBe("running");
+      const settled = engine.readSession({ ...held, waitMs: Infinity });
+      world.release();
+      expect(await settled).toMatchObject({
+        core: { status: "completed" },
+        history: [{ planStepId: expect.any(String) }],
+      });
+    });
+
     it("runs a plan that comes with the request, and the next one after it", async () => {
       const { engine } = await open();
       const { sessionId } = await engine.createSession({ owner });

@@ -19,6 +19,7 @@ import {
   SessionCore,
   type SessionRef,
   type SessionView,
+  type Waiting,
 } from "@ergon/core";
 import { z } from "zod";
 import { followRemote } from "./follow-remote.ts";
@@ -50,9 +51,9 @@ export function createRemoteEngine(target: RemoteTarget): Engine {
   return {
     createSession: async ({ owner, ...body }) =>
       SessionCore.parse(await ask({ owner, method: "POST", path: "/sessions", body })),
-    executePlan: async ({ plan, input, create, ...ref }) => {
+    executePlan: async ({ plan, input, create, ...request }) => {
       const body = { ...(typeof plan === "string" ? { planId: plan } : { plan }), input, create };
-      return await change(ref, "execute-plan", body);
+      return await change(request, "execute-plan", body);
     },
     // Progress is heard only in the process that runs the tool.
     callTool: async ({ owner, toolId, args, sessionId, typed, follow, signal }) => {
@@ -61,18 +62,20 @@ export function createRemoteEngine(target: RemoteTarget): Engine {
       const request = { owner, method: "POST", path, body } as const;
       return Called.parse(await ask(signal === undefined ? request : { ...request, signal }));
     },
-    resume: async ({ step, input, mayApprove, ...ref }) =>
-      await change(ref, "resume", { step, input, ...(mayApprove === false ? { mayApprove } : {}) }),
+    resume: async ({ step, input, mayApprove, ...request }) =>
+      await change(request, "resume", { step, input, ...(mayApprove === false ? { mayApprove } : {}) }),
     cancel: async (ref) => await change(ref, "cancel", {}),
     fork: async ({ fromStep, input, newSessionId: sessionId, repeatOnce, ...ref }) =>
       await change(ref, "fork", { fromStep, input, sessionId, repeatOnce }),
-    readSession: async ({ historyLimit, historyCursor, ...ref }) => {
+    readSession: async ({ historyLimit, historyCursor, waitMs, signal, ...ref }) => {
       const query = {
         limit: historyLimit === undefined ? undefined : pageRows(historyLimit, 0),
         cursor: historyCursor,
       };
-      const { nextCursor, openCalls, corrections, ...found } = View.parse(
-        await ask({ owner: ref.owner, path: sessionPath(ref.sessionId), query }),
+      const read = { owner: ref.owner, path: sessionPath(ref.sessionId), query };
+      const { nextCursor, openCalls, corrections, ...found } = await patiently(
+        { waitMs: waitMs ?? 0, signal },
+        async (headers, dismissed) => View.parse(await ask({ ...read, headers, ...dismissed })),
       );
       const more = nextCursor === undefined ? {} : { nextCursor };
       const open = openCalls === undefined ? {} : { openCalls };
@@ -92,13 +95,12 @@ export function createRemoteEngine(target: RemoteTarget): Engine {
       const { items, nextCursor } = SessionPage.parse(await ask({ owner, path: "/sessions", query }));
       return { items, ...(nextCursor === undefined ? {} : { nextCursor }) };
     },
-    settled: async ({ timeoutMs, signal, ...ref }) => {
-      const deadlineMs = timeoutMs === undefined ? Infinity : performance.now() + timeoutMs;
-      for (;;) {
-        const leftMs = Math.max(0, deadlineMs - performance.now());
-        const core = await waitFor(ref, Math.min(leftMs, SETTLE_POLL_MS), signal);
-        if (isSettled(core) || performance.now() >= deadlineMs || signal?.aborted === true) return core;
-      }
+    settled: async ({ timeoutMs, signal, owner, sessionId }) => {
+      const read = { owner, path: sessionPath(sessionId), query: { view: "core" } };
+      const { core } = await patiently({ waitMs: timeoutMs ?? Infinity, signal }, async (headers, dismissed) =>
+        Accepted.parse(await ask({ ...read, headers, ...dismissed })),
+      );
+      return core;
     },
     follow: (request) => followRemote(target, request),
     readBlob: async ({ owner, id }) => {
@@ -112,23 +114,54 @@ export function createRemoteEngine(target: RemoteTarget): Engine {
     return await readJson(await callRemote(target, request), request.signal);
   }
 
-  async function change(ref: SessionRef, verb: string, body: unknown): Promise<SessionCore> {
-    return Accepted.parse(
-      await ask({ owner: ref.owner, method: "POST", path: `${sessionPath(ref.sessionId)}/${verb}`, body }),
-    ).core;
-  }
-
-  async function waitFor(ref: SessionRef, waitMs: number, signal: AbortSignal | undefined): Promise<SessionCore> {
-    const now: RemoteRequest = { owner: ref.owner, path: sessionPath(ref.sessionId), query: { view: "core" } };
-    const wait = { ...now, headers: { prefer: `wait=${(waitMs / 1_000).toFixed(3)}` } };
+  /** It waits no longer than one request does: what was accepted is waited for by reading. */
+  async function change(
+    { owner, sessionId, waitMs, signal }: SessionRef & Waiting,
+    verb: string,
+    body: unknown,
+  ): Promise<SessionCore> {
+    const path = `${sessionPath(sessionId)}/${verb}`;
+    const request = { owner, method: "POST", path, body } as const;
+    if (waitMs === undefined) return Accepted.parse(await ask(request)).core;
+    const patience = {
+      query: { view: "core" },
+      headers: waitHeader(waitMs),
+      ...(signal === undefined ? {} : { signal }),
+    };
     try {
-      const request = signal?.aborted === true ? now : { ...wait, ...(signal === undefined ? {} : { signal }) };
-      return Accepted.parse(await ask(request)).core;
+      return Accepted.parse(await ask({ ...request, ...patience })).core;
     } catch (thrown) {
-      if (signal?.aborted !== true) throw thrown;
-      return Accepted.parse(await ask(now)).core;
+      if (!isAborted(signal)) throw thrown;
+      return Accepted.parse(await ask({ owner, path: sessionPath(sessionId), query: { view: "core" } })).core;
     }
   }
+}
+
+/** Reads a session until it has settled, the time is over, or the signal aborts: then as it is. */
+async function patiently<T extends { readonly core: SessionCore }>(
+  { waitMs, signal }: { readonly waitMs: number; readonly signal: AbortSignal | undefined },
+  read: (headers: RemoteRequest["headers"] & {}, dismissed: { readonly signal?: AbortSignal }) => Promise<T>,
+): Promise<T> {
+  const deadlineMs = performance.now() + waitMs;
+  for (;;) {
+    const leftMs = deadlineMs - performance.now();
+    if (leftMs <= 0 || signal?.aborted === true) return read({}, {});
+    try {
+      const found = await read(waitHeader(leftMs), signal === undefined ? {} : { signal });
+      if (isSettled(found.core) || performance.now() >= deadlineMs) return found;
+    } catch (thrown) {
+      if (!isAborted(signal)) throw thrown;
+    }
+  }
+}
+
+/** Read anew: it changes while a request is under way. */
+function isAborted(signal: AbortSignal | undefined): boolean {
+  return signal?.aborted === true;
+}
+
+function waitHeader(waitMs: number): { readonly prefer: string } {
+  return { prefer: `wait=${(Math.min(waitMs, SETTLE_POLL_MS) / 1_000).toFixed(3)}` };
 }
 
 function pageRows(wanted: number, least: number): string {

@@ -3,6 +3,7 @@ import { FIRST_PRINCIPAL } from "@ergon/node";
 import type { CommandContext } from "../command-context.ts";
 import type { ExitCode } from "../exit-codes.ts";
 import { readArgs } from "../read-args.ts";
+import { forkOnce } from "../../services/go-once.ts";
 import { runAndWatch } from "../../services/watch-session.ts";
 import { wholeSessionId } from "../../services/whole-id.ts";
 
@@ -22,13 +23,13 @@ export async function forkSession(
   try {
     const sessionId = await wholeSessionId(app, typed);
     const newSessionId = createIds({ clock: createSystemClock() }).next("ses");
+    const changed = input === undefined ? {} : { input };
+    const go = forkOnce({ owner: FIRST_PRINCIPAL, sessionId, fromStep, newSessionId, repeatOnce, ...changed });
     let said = false;
     return await runAndWatch(context, app, {
       sessionId: newSessionId,
       go: async (engine, before) => {
-        const changed = input === undefined ? {} : { input };
-        if (before === undefined)
-          await engine.fork({ owner: FIRST_PRINCIPAL, sessionId, fromStep, newSessionId, repeatOnce, ...changed });
+        await go(engine, undefined, before);
         if (!said && !context.terminal.json)
           context.terminal.print(`session ${newSessionId}, forked from ${sessionId} at ${fromStep}`);
         said = true;

@@ -6,6 +6,7 @@ import type { CommandContext } from "../command-context.ts";
 import { EXIT, type ExitCode } from "../exit-codes.ts";
 import { reportDryRun } from "../output/dry-run-report.ts";
 import { readArgs } from "../read-args.ts";
+import { startOnce } from "../../services/go-once.ts";
 import { runAndWatch } from "../../services/watch-session.ts";
 
 export type RunOptions = { readonly plan: string; readonly input: string };
@@ -16,12 +17,12 @@ export async function runPlan(context: CommandContext, options: RunOptions): Pro
   try {
     const plan = await findPlan(app, options.plan);
     const sessionId = createIds({ clock: createSystemClock() }).next("ses");
+    const go = startOnce({ owner: FIRST_PRINCIPAL, sessionId, plan, input });
     let said = false;
     return await runAndWatch(context, app, {
       sessionId,
       go: async (engine, before) => {
-        if (before === undefined)
-          await engine.executePlan({ owner: FIRST_PRINCIPAL, sessionId, plan, input, create: true });
+        await go(engine, undefined, before);
         if (!said && !context.terminal.json) context.terminal.print(`session ${sessionId}`);
         said = true;
       },

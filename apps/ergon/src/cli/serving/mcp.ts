@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { createIds, createSystemClock, usageError } from "@ergon/core";
+import { createIds, createSystemClock, isErgonError, toErgonError, usageError } from "@ergon/core";
 import { FIRST_PRINCIPAL, TokenName } from "@ergon/node";
 import type { CommandContext } from "../command-context.ts";
 import { EXIT, type ExitCode } from "../exit-codes.ts";
@@ -11,9 +11,13 @@ import { composeMcpHost } from "../../mcp/host/compose-host.ts";
 import { type Follow, followThrough } from "../../mcp/drive/follow-through.ts";
 import type { GatewayDeps } from "../../mcp/surfaces/gateway.ts";
 import type { McpSurface } from "../../mcp/host/surface.ts";
-import { reachThroughOwner } from "../../mcp/drive/owner-client.ts";
+import type { WithOwner } from "../../mcp/drive/with-owner.ts";
 import { serveMcpOnStdio } from "../../mcp/transport/stdio.ts";
 import { watchPlans } from "../../services/watch-plans.ts";
+import { throughOwner } from "../../workspace/through-owner.ts";
+
+/** The folder is entered this long after the start at the latest: the client's first questions come first. */
+const ENTER_AFTER_MS = 500;
 
 export type McpOptions = { readonly name?: string; readonly gateway?: boolean; readonly mayApprove?: boolean };
 
@@ -30,7 +34,28 @@ export async function serveMcp(
     const plans = await app.plans();
     const ids = createIds({ clock: createSystemClock() });
     const { promise: entered, resolve: haveEntered } = Promise.withResolvers<void>();
-    const { reach, enterSoon } = reachThroughOwner(app, haveEntered);
+    const reach: WithOwner = async ({ repeatable }, work) => {
+      try {
+        return await throughOwner(app, { recover: true, stays: true, repeatable }, (workspace) => {
+          haveEntered();
+          return work(workspace);
+        });
+      } catch (thrown) {
+        // This process goes on: it finds the next owner, or becomes it, without being asked.
+        if (isErgonError(thrown) && thrown.code === "owner_gone") enterSoon();
+        throw thrown;
+      }
+    };
+    const enterSoon = (): void => {
+      const look = (): void => {
+        reach({ repeatable: true }, ({ engine }) => engine.listSessions({ owner, limit: 1 })).catch(
+          (thrown: unknown) => {
+            logger.error({ error: toErgonError(thrown, "internal").toJSON() }, "The data folder cannot be used.");
+          },
+        );
+      };
+      setTimeout(look, ENTER_AFTER_MS).unref();
+    };
     const follow = followThrough({ reach, entered, logger });
     const changes = createMcpChanges((announce) =>
       follow(owner, (event) => {

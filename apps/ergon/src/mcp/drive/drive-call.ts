@@ -40,16 +40,17 @@ export async function driveCall<R>(
     begin: async () =>
       await reach({ repeatable: false }, async (workspace) => {
         const made = await workspace.engine.callTool({ owner, ...called, follow, signal });
-        return made.kind === "finished" ? { result: await result(made.output, workspace) } : made.sessionId;
+        if (made.kind !== "finished") return { sessionId: made.sessionId };
+        return { result: await result(made.output, workspace) };
       }),
-    report: async (sessionId) =>
-      await reach({ repeatable: true }, async (workspace) => {
-        const ref = { owner, sessionId };
-        const core = await workspace.engine.settled({ ...ref, timeoutMs: 0 });
-        const waits = waitOf(core);
-        if (waits !== undefined) return waiting(waits);
-        return await result(await callOutput(workspace.engine, core, ref), workspace);
-      }),
+    report: async ({ core }) => {
+      const waits = waitOf(core);
+      if (waits !== undefined) return waiting(waits);
+      const { sessionId } = core;
+      return await reach({ repeatable: true }, async (workspace) =>
+        result(await callOutput(workspace.engine, core, { owner, sessionId }), workspace),
+      );
+    },
   });
 }
 

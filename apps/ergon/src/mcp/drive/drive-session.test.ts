@@ -29,13 +29,13 @@ it("An answer from a client's form never accepts a correction, even where the cl
       remember: (value: unknown) => Promise.resolve(JSON.stringify((remembered = value))),
       wantsProgress: false,
     } as unknown as McpCall;
-    const begin = async (): Promise<string> => {
+    const begin = async (): Promise<typeof ref> => {
       const inputSchema = { type: "object", properties: { pass: { type: "boolean" } } };
       const plan = planOf("p", [{ id: "ask", type: "human_in_the_loop", message: "Pass?", inputSchema }]);
       await world.engine.executePlan({ ...ref, plan, create: true });
-      return ref.sessionId;
+      return ref;
     };
-    return driveSession(reach, call, { tool: "run_plan", args: {}, begin, report: reportSession(reach, call) });
+    return driveSession(reach, call, { tool: "run_plan", args: {}, begin, report: reportSession });
   };
   try {
     await round(undefined);

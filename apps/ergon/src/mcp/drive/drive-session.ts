@@ -8,7 +8,16 @@
  * A5  A call is approved there only for a client that may approve (`--may-approve`, or a person's token), and the first answer
  *     counts, wherever it was given. For any other client the result carries the approval's id and the command that approves it.
  */
-import { canonicalJson, isErgonError, type JsonObject, type OpenWait, type SessionCore, sha256Hex } from "@ergon/core";
+import {
+  canonicalJson,
+  isErgonError,
+  type JsonObject,
+  type OpenWait,
+  type SessionCore,
+  type SessionView,
+  sha256Hex,
+  type Waiting,
+} from "@ergon/core";
 import {
   type CallToolResult,
   inputRequired,
@@ -25,6 +34,7 @@ import { followProgress, type ProgressReader } from "./follow-progress.ts";
 import type { WithOwner } from "./with-owner.ts";
 import { sessionAnswer } from "./session-answer.ts";
 import type { McpCall } from "../host/surface.ts";
+import { type GoOnce, resumeOnce } from "../../services/go-once.ts";
 
 /** The key under which a question travels; there is one at a time. */
 const QUESTION = "answer";
@@ -45,15 +55,21 @@ type Asked = z.infer<typeof Asked>;
 
 type AskedQuestion = ApprovalForm & Pick<Asked, "path" | "approvalId">;
 
+/** A session as it was found, without its history. */
+export type Found = Pick<SessionView, "core" | "context">;
+
 export type Drive<R> = {
   readonly tool: string;
   readonly args: JsonObject;
   /** How long the session is waited for; absent: until it has settled. */
   readonly waitMs?: number;
-  /** Sets the session going and gives its id, or the answer where none was needed. Not called in a round that brings an answer. */
-  readonly begin: () => Promise<string | { readonly result: R }>;
+  /**
+   * Sets the session going, or gives the answer where none was needed. `waiting` where it may wait for the session itself.
+   * Not called in a round that brings an answer.
+   */
+  readonly begin: (waiting: Waiting) => Promise<{ readonly sessionId: string } | { readonly result: R }>;
   /** What the client is told once nothing more is asked. */
-  readonly report: (sessionId: string) => Promise<R>;
+  readonly report: (view: Found) => R | Promise<R>;
   /** How its progress is told; absent: step by step. */
   readonly tell?: () => ProgressReader;
   /** A run that is the request's alone: it ends when the client gives the request up before anybody was asked. */
@@ -63,31 +79,34 @@ export type Drive<R> = {
 export async function driveSession<R>(
   reach: WithOwner,
   call: McpCall,
-  { tool, args, waitMs, begin, report, tell, endsWithRequest = false }: Drive<R>,
+  { tool, args, waitMs = Infinity, begin, report, tell, endsWithRequest = false }: Drive<R>,
 ): Promise<R | InputRequiredResult> {
   const { owner, signal } = call;
   const asked = askedBefore(call, tool, args);
+  const deadlineMs = performance.now() + waitMs;
   if (asked === undefined) {
-    const begun = await begin();
-    return typeof begun === "string" ? await follow(begun, 0) : begun.result;
+    // What is followed has to be there first.
+    const isFollowed = call.wantsProgress || endsWithRequest;
+    const begun = await begin(isFollowed ? {} : { waitMs, signal });
+    return "result" in begun ? begun.result : await follow(begun.sessionId, 0);
   }
   const { sessionId, path, approvalId, round } = asked;
   const response = inputResponse(call.answers, QUESTION);
   if (response.kind !== "elicit") return await follow(sessionId, round);
   if (approvalId !== undefined) {
     const decision = decisionIn(response);
-    if (decision === undefined) return await report(sessionId);
+    if (decision === undefined) return await report(await read(sessionId, 0));
     await decide(approvalId, decision);
     return await follow(sessionId, round);
   }
-  if (response.action !== "accept") return await report(sessionId);
+  if (response.action !== "accept") return await report(await read(sessionId, 0));
   const problem = await give(sessionId, path, response.content ?? {});
   return await follow(sessionId, round, problem);
 
   async function follow(sessionId: string, round: number, problem = ""): Promise<R | InputRequiredResult> {
-    const core = endsWithRequest && round === 0 ? await settleOrEnd(sessionId) : await settle(sessionId);
-    const question = call.canAsk && round < MAX_QUESTIONS ? await questionOf(core) : undefined;
-    if (question === undefined) return await report(sessionId);
+    const view = endsWithRequest && round === 0 ? await settleOrEnd(sessionId) : await settle(sessionId);
+    const question = call.canAsk && round < MAX_QUESTIONS ? await questionOf(view.core) : undefined;
+    if (question === undefined) return await report(view);
     const { message, schema, ...about } = question;
     const state: Asked = { tool, args: hashOf(args), sessionId, ...about, round: round + 1 };
     return inputRequired({
@@ -98,7 +117,7 @@ export async function driveSession<R>(
     });
   }
 
-  async function settleOrEnd(sessionId: string): Promise<SessionCore> {
+  async function settleOrEnd(sessionId: string): Promise<Found> {
     const end = (): void => {
       // What has ended meanwhile cannot be cancelled, and need not be.
       reach({ repeatable: true }, ({ engine }) => engine.cancel({ owner, sessionId })).catch(() => undefined);
@@ -112,12 +131,16 @@ export async function driveSession<R>(
     }
   }
 
-  async function settle(sessionId: string): Promise<SessionCore> {
-    const limit = waitMs === undefined ? {} : { timeoutMs: waitMs };
+  async function settle(sessionId: string): Promise<Found> {
+    return await read(sessionId, Math.max(0, deadlineMs - performance.now()));
+  }
+
+  async function read(sessionId: string, waitMs: number): Promise<Found> {
     return await reach({ repeatable: true }, async ({ engine }) => {
-      const stop = call.wantsProgress ? followProgress(engine, call, sessionId, tell?.()) : () => undefined;
+      const follows = waitMs > 0 && call.wantsProgress;
+      const stop = follows ? followProgress(engine, call, sessionId, tell?.()) : () => undefined;
       try {
-        return await engine.settled({ owner, sessionId, ...limit, signal });
+        return await engine.readSession({ owner, sessionId, historyLimit: 1, waitMs, signal });
       } finally {
         stop();
       }
@@ -152,14 +175,16 @@ export async function driveSession<R>(
   /** What was wrong with the answer, as the beginning of the next question; nothing when it was taken. */
   async function give(sessionId: string, path: string, content: Readonly<Record<string, unknown>>): Promise<string> {
     try {
-      await reach({ repeatable: false }, async ({ engine }) => {
+      let send: GoOnce | undefined;
+      await reach({ repeatable: true }, async ({ engine }) => {
         const { core } = await engine.readSession({ owner, sessionId, historyLimit: 1 });
         const wait = core.waiting.find((open) => open.path === path);
         const form = wait === undefined ? undefined : answerForm(wait);
-        // Somebody else has answered meanwhile: what follows is what the session does now.
+        // Another client has answered meanwhile: what follows is what the session does now.
         if (form === undefined) return;
         // A form answers a step that asks; a correction is accepted by a person with a token, never here (A5).
-        await engine.resume({ owner, sessionId, step: path, input: form.read(content), mayApprove: false });
+        send ??= resumeOnce({ owner, sessionId, step: path, input: form.read(content), mayApprove: false });
+        await send(engine, {}, core);
       });
       return "";
     } catch (thrown) {
@@ -171,11 +196,8 @@ export async function driveSession<R>(
 }
 
 /** A session as it stands, told as a tool's result. */
-export function reportSession(reach: WithOwner, { owner }: Pick<McpCall, "owner">): Drive<CallToolResult>["report"] {
-  return async (sessionId) =>
-    await reach({ repeatable: true }, async ({ engine }) =>
-      answer(sessionAnswer(await engine.readSession({ owner, sessionId, historyLimit: 1 }))),
-    );
+export function reportSession(view: Found): CallToolResult {
+  return answer(sessionAnswer(view));
 }
 
 const ANSWERED_ELSEWHERE = new Set([

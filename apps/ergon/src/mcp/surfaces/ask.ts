@@ -13,12 +13,11 @@ import {
   Outcome,
   PlannedAction,
   SessionId,
-  type SessionView,
 } from "@ergon/core";
 import type { CallToolResult, InputRequiredResult } from "@modelcontextprotocol/server";
 import { z } from "zod";
 import { answer, outputSchema } from "../drive/answers.ts";
-import { driveSession } from "../drive/drive-session.ts";
+import { driveSession, type Found } from "../drive/drive-session.ts";
 import { followProgress } from "../drive/follow-progress.ts";
 import type { McpWorkspace, WithOwner } from "../drive/with-owner.ts";
 import { sessionAnswer } from "../drive/session-answer.ts";
@@ -53,17 +52,9 @@ export function askSurface({ reach, ids }: AskDeps): McpSurface {
             const said = await turn(workspace, call, request, waitMs);
             // Whom it waits for may be whoever uses the client.
             const isPaused = said.status === "failed" && (await isWaiting(workspace, call.owner, sessionId));
-            return isPaused ? sessionId : { result: told(said) };
+            return isPaused ? { sessionId } : { result: told(said) };
           }),
-        report: async (id) =>
-          await reach({ repeatable: true }, async ({ engine }) => {
-            const view = await engine.readSession({
-              owner: call.owner,
-              sessionId: id,
-              historyLimit: MAX_CALLER_ACTIONS,
-            });
-            return told(answerIn(view));
-          }),
+        report: (view) => told(answerIn(view)),
       });
     },
   };
@@ -81,7 +72,7 @@ async function isWaiting({ engine }: McpWorkspace, owner: string, sessionId: str
 }
 
 /** What came of a turn that waited for a person; its calls are in the session. */
-function answerIn(view: SessionView): AskAnswer {
+function answerIn(view: Found): AskAnswer {
   const { sessionId, status, finalResponse, waiting, error, next } = sessionAnswer(view);
   const shared = { sessionId, plan: [], results: [], ...(next === undefined ? {} : { next }) };
   if (status === "running") return stillRunning(sessionId);

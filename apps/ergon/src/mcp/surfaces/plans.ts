@@ -5,7 +5,8 @@ import { driveSession, reportSession } from "../drive/drive-session.ts";
 import { planToolName } from "./plan-tool-name.ts";
 import type { WithOwner } from "../drive/with-owner.ts";
 import { SESSION_OUTPUT } from "../drive/session-answer.ts";
-import { DEFAULT_WAIT_SECONDS, startPlan } from "./sessions.ts";
+import { startOnce } from "../../services/go-once.ts";
+import { DEFAULT_WAIT_SECONDS, goThrough } from "./sessions.ts";
 import type { McpPrompt, McpSurface, McpTool } from "../host/surface.ts";
 
 export type PlanDeps = { readonly reach: WithOwner; readonly plans: PlanCatalog; readonly ids: Ids };
@@ -40,8 +41,11 @@ function planTool({ reach, ids }: PlanDeps, plan: AgenticPlan): McpTool {
         tool: name,
         args,
         waitMs: DEFAULT_WAIT_SECONDS * 1_000,
-        begin: () => startPlan({ reach, ids }, call.owner, plan, whole ? args : (args["input"] ?? null)),
-        report: reportSession(reach, call),
+        begin: (waiting) => {
+          const input = whole ? args : (args["input"] ?? null);
+          return goThrough(reach, startOnce({ owner: call.owner, sessionId: ids.next("ses"), plan, input }), waiting);
+        },
+        report: reportSession,
       }),
   };
 }

@@ -4,11 +4,14 @@ import {
   Json,
   type JsonObject,
   planNotFound,
+  type SessionCore,
   SessionStatus,
   usageError,
+  type Waiting,
 } from "@ergon/core";
 import type { Tool } from "@modelcontextprotocol/server";
 import { z } from "zod";
+import { cancelOnce, type GoOnce, resumeOnce, startOnce } from "../../services/go-once.ts";
 import type { PlanCatalog } from "../../services/plan-catalog.ts";
 import { answer, outputSchema } from "../drive/answers.ts";
 import { driveSession, reportSession } from "../drive/drive-session.ts";
@@ -36,8 +39,11 @@ export function sessionSurface({ reach, plans, ids }: SessionDeps): McpSurface {
           tool: RUN.name,
           args,
           waitMs: waitSeconds * 1_000,
-          begin: () => startPlan({ reach, ids }, call.owner, given as AgenticPlan, input),
-          report: reportSession(reach, call),
+          begin: (waiting) => {
+            const request = { owner: call.owner, sessionId: ids.next("ses"), plan: given as AgenticPlan, input };
+            return goThrough(reach, startOnce(request), waiting);
+          },
+          report: reportSession,
         });
       },
     },
@@ -45,9 +51,9 @@ export function sessionSurface({ reach, plans, ids }: SessionDeps): McpSurface {
       definition: define(GET, GetArgs, WHOLE_SESSION_OUTPUT),
       call: async (args, { owner, signal }) => {
         const { sessionId, waitSeconds } = parse(GetArgs, args);
+        const waiting = waitSeconds > 0 ? { waitMs: waitSeconds * 1_000, signal } : {};
         return await reach({ repeatable: true }, async ({ engine }) => {
-          if (waitSeconds > 0) await engine.settled({ owner, sessionId, timeoutMs: waitSeconds * 1_000, signal });
-          const view = await engine.readSession({ owner, sessionId, historyLimit: 1 });
+          const view = await engine.readSession({ owner, sessionId, historyLimit: 1, ...waiting });
           return answer({ ...sessionAnswer(view), context: view.context });
         });
       },
@@ -57,16 +63,16 @@ export function sessionSurface({ reach, plans, ids }: SessionDeps): McpSurface {
       call: async (args, call) => {
         const { sessionId, step, input, waitSeconds } = parse(ResumeArgs, args);
         const { owner } = call;
-        const begin = async (): Promise<string> => {
-          const which = step === undefined ? {} : { step };
-          const given = input === undefined ? {} : { input };
-          await reach({ repeatable: false }, ({ engine }) =>
-            engine.resume({ owner, sessionId, ...which, ...given, mayApprove: false }),
-          );
-          return sessionId;
-        };
-        const report = reportSession(reach, call);
-        return await driveSession(reach, call, { tool: RESUME.name, args, waitMs: waitSeconds * 1_000, begin, report });
+        const which = step === undefined ? {} : { step };
+        const given = input === undefined ? {} : { input };
+        const send = resumeOnce({ owner, sessionId, ...which, ...given, mayApprove: false });
+        return await driveSession(reach, call, {
+          tool: RESUME.name,
+          args,
+          waitMs: waitSeconds * 1_000,
+          begin: (waiting) => goThrough(reach, send, waiting),
+          report: reportSession,
+        });
       },
     },
     {
@@ -74,8 +80,10 @@ export function sessionSurface({ reach, plans, ids }: SessionDeps): McpSurface {
       call: async (args, call) => {
         const { owner } = call;
         const { sessionId } = parse(RefArgs, args);
-        await reach({ repeatable: true }, ({ engine }) => engine.cancel({ owner, sessionId }));
-        return await reportSession(reach, call)(sessionId);
+        await goThrough(reach, cancelOnce({ owner, sessionId }));
+        return await reach({ repeatable: true }, async ({ engine }) =>
+          reportSession(await engine.readSession({ owner, sessionId, historyLimit: 1 })),
+        );
       },
     },
     {
@@ -94,18 +102,8 @@ export function sessionSurface({ reach, plans, ids }: SessionDeps): McpSurface {
   return { tools: () => tools };
 }
 
-/** Makes a session and starts the plan in it, in one commit. */
-export async function startPlan(
-  { reach, ids }: Pick<SessionDeps, "reach" | "ids">,
-  owner: string,
-  plan: AgenticPlan,
-  input: Json,
-): Promise<string> {
-  const sessionId = ids.next("ses");
-  await reach({ repeatable: false }, ({ engine }) =>
-    engine.executePlan({ owner, sessionId, plan, input, create: true }),
-  );
-  return sessionId;
+export function goThrough(reach: WithOwner, go: GoOnce, waiting?: Waiting): Promise<SessionCore> {
+  return reach({ repeatable: true }, ({ engine }) => go(engine, waiting));
 }
 
 const SessionIdArg = z.string().min(1).max(128).describe("the session's id, from run_plan or list_sessions");

@@ -24,6 +24,7 @@ import { createCancel } from "./run/cancel.ts";
 import { type CallUnderWay, createRunPool, type TakeUp } from "./run/run-pool.ts";
 import { createSettledWaiters } from "./run/settled-waiters.ts";
 import { startPlan } from "./run/start-run.ts";
+import { waiting } from "./run/waiting.ts";
 import { createSessionReader } from "./session-reader.ts";
 import { createSettleApproval, type SettleApproval } from "./waits/approval-answers.ts";
 import { createResume } from "./waits/resume.ts";
@@ -63,7 +64,7 @@ export function createEngine(given: EngineDeps & { readonly plans: PlanLookup })
   const resume = createResume({ deps, pool, record: reader.record, isDraining: () => draining });
   const cancel = createCancel({ deps, pool, record: reader.record, isClosing: () => closing });
 
-  return {
+  return waiting({
     ...reader,
     createSession,
     executePlan: async (request) => {
@@ -135,7 +136,7 @@ export function createEngine(given: EngineDeps & { readonly plans: PlanLookup })
     underWay: pool.underWay,
     corrections: createCorrections({ deps, pool }),
     settleApproval: createSettleApproval({ deps, pool }),
-  };
+  });
 
   /** Without a supervisor, nobody will see to what one of an earlier process had begun to see to. */
   function isLeftAlone({ status }: SessionCore): boolean {

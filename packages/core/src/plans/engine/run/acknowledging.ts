@@ -1,7 +1,6 @@
 import { toErgonError } from "../../../errors/ergon-error.ts";
 import type { Logger } from "../../../ports/logger.ts";
 import type { StateStore } from "../../../ports/state-store.ts";
-import type { SessionCore } from "../../../schema/session.ts";
 import type { EmbeddedEngine } from "../engine.ts";
 
 /**
@@ -9,10 +8,10 @@ import type { EmbeddedEngine } from "../engine.ts";
  * of it. What was written meanwhile is synced with them, so those who are answered at the same time share one sync.
  */
 export function acknowledging(engine: EmbeddedEngine, store: Pick<StateStore, "sync">): EmbeddedEngine {
-  const onDisk = async (answer: Promise<SessionCore>): Promise<SessionCore> => {
-    const core = await answer;
+  const onDisk = async <T>(answer: Promise<T>): Promise<T> => {
+    const told = await answer;
     await store.sync();
-    return core;
+    return told;
   };
   return {
     ...engine,
@@ -29,6 +28,10 @@ export function acknowledging(engine: EmbeddedEngine, store: Pick<StateStore, "s
     resume: (request) => onDisk(engine.resume(request)),
     cancel: (request) => onDisk(engine.cancel(request)),
     fork: (request) => onDisk(engine.fork(request)),
+    readSession: (request) => {
+      const view = engine.readSession(request);
+      return request.waitMs === undefined ? view : onDisk(view);
+    },
     settled: (request) => onDisk(engine.settled(request)),
   };
 }
