@@ -440,6 +440,7 @@ export { FoundServer, RegistryEntry } from "./schema/registry.ts";
 export { additionId, conversationOf, type PauseMode, SUB_AGENT_TOOLS, type SubAgent } from "./hub/sub-agent.ts";
 export { type Budget, budgetOf } from "./conversation/energy/budget.ts";
 export {
+  conversationsLeft,
   createConversationService,
   type ConversationService,
   type ConversationServiceDeps,

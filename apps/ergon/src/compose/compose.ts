@@ -39,7 +39,7 @@ import type { CapabilityPlace } from "../services/capability-report.ts";
 import { chooseModels } from "../services/choose-models.ts";
 import { dataRootsFor } from "../workspace/data-roots.ts";
 import { isNamed } from "../workspace/is-named.ts";
-import { once } from "../services/lazy.ts";
+import { closeIfOpened, lazy, whenUsed } from "../services/lazy.ts";
 import { logLine } from "../cli/output/log-line.ts";
 import type { GlobalFlags } from "../cli/command-group.ts";
 import type { OpenOptions, Workspace, WorkspaceParts } from "../workspace/workspace.ts";
@@ -78,7 +78,7 @@ export function compose({ flags, home, version, stopping, note, fatal }: Compose
   });
   const registry = new ToolRegistry({ costs });
   const entry = join(home, isBuilt(home) ? "cli.js" : "cli.ts");
-  const sandbox = lazySandbox(async () => {
+  const sandbox = lazy(async () => {
     const { openSandbox } = await import("./open-sandbox.ts");
     return openSandbox({ values, entry, clock, logger });
   });
@@ -90,7 +90,7 @@ export function compose({ flags, home, version, stopping, note, fatal }: Compose
     clock,
     logger,
     costs,
-    sandbox,
+    sandbox: whenUsed(sandbox),
     dataRoots,
     deniedPaths: own,
     policy: asking.policy,
@@ -112,11 +112,11 @@ export function compose({ flags, home, version, stopping, note, fatal }: Compose
   // Ours first: neither a tool nor a plan of a user can take the name of one of ours.
   const named = values.capabilities.map((folder) => ({ folder, source: "named" as const }));
   const places: readonly CapabilityPlace[] = [{ folder: packs, source: "builtin" }, ...named];
-  const capabilities = once(async () => {
+  const capabilities = lazy(async () => {
     const { loadCapabilities } = await import("./load-capabilities.ts");
     return loadCapabilities({ registry, places, shared, model: models.model });
   });
-  const plans = once(async () => (await import("../services/plan-catalog.ts")).gatherPlans(places));
+  const plans = lazy(async () => (await import("../services/plan-catalog.ts")).gatherPlans(places));
   const servers = { path: values.mcpConfig, isNamed: isNamed(settings, "mcpConfig") };
   let entered: Promise<Workspace> | undefined;
   const closing = new AbortController();
@@ -204,7 +204,7 @@ export function compose({ flags, home, version, stopping, note, fatal }: Compose
     close: async () => {
       closing.abort(new DOMException("The program ends.", "AbortError"));
       await leave();
-      await sandbox.close();
+      await closeIfOpened(sandbox, ({ close }) => close());
     },
   };
   return app;
@@ -290,20 +290,6 @@ function isBuilt(home: string): boolean {
 function bundleIn(home: string): string {
   if (isBuilt(home)) return join(home, "sandbox");
   return fileURLToPath(new URL("sandbox/child", import.meta.resolve("@ergon/node")));
-}
-
-/** Few commands need a sandbox: nothing of it is loaded before one is used. */
-function lazySandbox(open: () => Promise<Sandbox>): Sandbox {
-  let opened: Promise<Sandbox> | undefined;
-  const get = (): Promise<Sandbox> => {
-    opened ??= open();
-    return opened;
-  };
-  return {
-    execute: async (request, options) => (await get()).execute(request, options),
-    profiles: async () => (await get()).profiles(),
-    close: async () => (await opened)?.close(),
-  };
 }
 
 function hostedSupabase({ supabaseUrl: url, supabaseServiceRoleKey: key }: SettingValues): {

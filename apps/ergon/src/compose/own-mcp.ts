@@ -5,7 +5,7 @@ import type { HostParts } from "../mcp/host/compose-host.ts";
 import type { GatewayDeps } from "../mcp/surfaces/gateway.ts";
 import type { McpHost } from "../mcp/host/mcp-host.ts";
 import type { McpWorkspace, WithOwner } from "../mcp/drive/with-owner.ts";
-import { once } from "../services/lazy.ts";
+import { lazy } from "../services/lazy.ts";
 
 export type OwnMcpParts = Pick<HostParts, "values" | "version" | "plans" | "ids" | "logger"> &
   McpWorkspace & {
@@ -20,7 +20,7 @@ export type OwnMcpParts = Pick<HostParts, "values" | "version" | "plans" | "ids"
 /** MCP on a folder that is ours; loaded when it is first asked for. */
 export function ownMcp(given: OwnMcpParts): () => Promise<McpHost> {
   const { gateway, registry, watchEvents, onPlans, ...parts } = given;
-  return once(async () => {
+  return lazy(async () => {
     const [{ composeMcpHost }, { announcePlans, createMcpChanges }] = await Promise.all([
       import("../mcp/host/compose-host.ts"),
       import("../mcp/host/changes.ts"),

@@ -2,7 +2,7 @@ import type { Clock, Logger } from "@ergon/core";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { McpEndpoint } from "../mcp/transport/http-endpoint.ts";
 import type { McpHost } from "../mcp/host/mcp-host.ts";
-import { once } from "../services/lazy.ts";
+import { closeIfOpened, lazy } from "../services/lazy.ts";
 import type { RequestGuard } from "./server/request-guard.ts";
 import { isUnexplained, problemOf } from "./server/problem.ts";
 import { SECURITY_HEADERS } from "./server/security-headers.ts";
@@ -20,7 +20,7 @@ export type McpRoute = { readonly close: () => Promise<void> };
 
 /** MCP at `/mcp`. What the SDK answers goes out as it is; what is refused before it is a JSON-RPC error too. */
 export function addMcp(app: FastifyInstance, { host, door, clock, logger }: McpRouteParts): McpRoute {
-  const endpoint = once(async (): Promise<McpEndpoint> => {
+  const endpoint = lazy(async (): Promise<McpEndpoint> => {
     const [{ createMcpEndpoint }, made] = await Promise.all([import("../mcp/transport/http-endpoint.ts"), host()]);
     return createMcpEndpoint(made, clock);
   });
@@ -54,7 +54,7 @@ export function addMcp(app: FastifyInstance, { host, door, clock, logger }: McpR
 
   return {
     close: async () => {
-      if (endpoint.isAsked()) await (await endpoint()).close();
+      await closeIfOpened(endpoint, ({ close }) => close());
     },
   };
 }

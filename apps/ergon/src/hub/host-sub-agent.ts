@@ -36,7 +36,7 @@ import {
   type StorePlace,
   type SubAgentHost,
 } from "@ergon/node";
-import { once } from "../services/lazy.ts";
+import { closeIfOpened, lazy } from "../services/lazy.ts";
 import { subAgentTools } from "./sub-agent-tools.ts";
 
 export type LeadSubAgentParts = {
@@ -65,7 +65,7 @@ export function leadSubAgent(parts: LeadSubAgentParts): OwnedSubAgent {
   let isStarted = false;
   let pausedHow: Parameters<OwnedSubAgent["pause"]>[0] | undefined;
   const listeners = new Set<() => void>();
-  const open = once(async () => {
+  const open = lazy(async () => {
     const opened = await openSubAgent({
       requests: openSubAgentRequests(parts.place),
       worker: createSubAgentWorker({
@@ -101,7 +101,7 @@ export function leadSubAgent(parts: LeadSubAgentParts): OwnedSubAgent {
     },
     stop: async () => {
       isStarted = false;
-      if (open.isAsked()) await (await open()).stop();
+      await closeIfOpened(open, ({ stop }) => stop());
     },
     pause: (how) => {
       pausedHow = how;
@@ -131,9 +131,7 @@ export function leadSubAgent(parts: LeadSubAgentParts): OwnedSubAgent {
       listeners.add(listener);
       return () => void listeners.delete(listener);
     },
-    close: async () => {
-      if (open.isAsked()) await (await open()).close();
-    },
+    close: () => closeIfOpened(open, ({ close }) => close()),
   };
   for (const tool of subAgentTools({ subAgent: late, registry, clock, ready: () => parts.servers.list() })) {
     if (!registry.has(tool.definition.id)) registry.registerOwn(tool);

@@ -10,7 +10,7 @@
 import { existsSync } from "node:fs";
 import type { AllowList, Disallow, Engine, HubStats, ToolGate, ToolRegistry } from "@ergon/core";
 import type { ServerAdmin } from "@ergon/node";
-import { once } from "../services/lazy.ts";
+import { closeIfOpened, lazy, whenUsed } from "../services/lazy.ts";
 import { hubEngine } from "./hub-engine.ts";
 import { hubGate } from "./hub-gate.ts";
 import type { LiveHub, LiveHubParts } from "./live-hub.ts";
@@ -45,7 +45,7 @@ export async function openHub(parts: HubParts): Promise<Hub> {
   const { registry, config, logger } = parts;
   let live: LiveHub | undefined;
   let isClosed = false;
-  const open = once(async () => {
+  const open = lazy(async () => {
     const { openLiveHub } = await import("./live-hub.ts");
     const opened = await openLiveHub(parts);
     if (isClosed) await opened.close();
@@ -63,7 +63,7 @@ export async function openHub(parts: HubParts): Promise<Hub> {
     gate: (gate) => hubGate(gate, late),
     engine: (engine, plan) => hubEngine(engine, { ...late, plan, allToolsReady }),
     allToolsReady,
-    desk: tokenAdminOf(open),
+    desk: whenUsed(async () => (await open()).desk),
     settings: () => live?.settings() ?? {},
     mayHave: late.mayHave,
     reach: late.reach,
@@ -77,24 +77,11 @@ export async function openHub(parts: HubParts): Promise<Hub> {
     },
     close: async () => {
       isClosed = true;
-      if (open.isAsked()) await (await open()).close();
+      await closeIfOpened(open, ({ close }) => close());
     },
   };
 
   async function allToolsReady(): Promise<void> {
     await live?.allToolsReady();
   }
-}
-
-function tokenAdminOf(open: () => Promise<LiveHub>): ServerAdmin {
-  return {
-    list: async () => (await open()).desk.list(),
-    add: async (config) => (await open()).desk.add(config),
-    change: async (serverId, fields) => (await open()).desk.change(serverId, fields),
-    remove: async (serverId) => (await open()).desk.remove(serverId),
-    test: async (serverId, signal) => (await open()).desk.test(serverId, signal),
-    approve: async (serverId) => (await open()).desk.approve(serverId),
-    ask: async (serverId, question, signal) => (await open()).desk.ask(serverId, question, signal),
-    stats: async () => (await open()).desk.stats(),
-  };
 }

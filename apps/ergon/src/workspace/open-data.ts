@@ -34,6 +34,7 @@ import {
   type StorePlace,
   type Supabase,
 } from "@ergon/node";
+import { lazy } from "../services/lazy.ts";
 import { DATABASE_NAME } from "./inspect-data.ts";
 
 const VECTORS_NAME = "vectors.db";
@@ -78,7 +79,7 @@ export type OpenedData =
     }
   | { readonly kind: "owned"; readonly owner: OwnedFolder };
 
-/** Becomes the owner of the data folder and opens what is kept there, unless another process owns it. */
+/** Becomes the owner of the data folder, unless another process owns it. Stores that few commands use are opened on first use. */
 export async function openData({ values, place, logger, memoryState, ...parts }: DataOptions): Promise<OpenedData> {
   const { data } = values;
   const claim = await claimFolder(place);
@@ -93,30 +94,45 @@ export async function openData({ values, place, logger, memoryState, ...parts }:
     const database = openOwnedDatabase({ path, logger, ...guard });
     if (isFile) await keepEpoch(claim.home, database, logger);
     const state = isKept ? openSqliteStateStore({ database, logger }) : memoryState();
-    const loops = openLoops(values, database);
+    const loops = lazy(() => openLoops(values, database));
     const approvals = isKept ? openSqliteApprovalStore({ database }) : createMemoryApprovalStore();
     const supabase = parts.supabase();
-    const ownMemory = isKept ? openConversationMemory({ database }) : createConversationMemory();
-    const memory = supabase.turns?.around(ownMemory) ?? ownMemory;
-    const vectors = openKeptVectors({ path: join(data, VECTORS_NAME), logger });
-    const conversations = isKept ? openSqliteConversationStore({ database }) : createMemoryConversationStore();
-    const close = async () =>
-      closeAll([supabase, vectors, state, database, blobs], async () => {
+    const memory = lazy(() => {
+      const own = isKept ? openConversationMemory({ database }) : createConversationMemory();
+      return supabase.turns?.around(own) ?? own;
+    });
+    const vectors = lazy(() => openKeptVectors({ path: join(data, VECTORS_NAME), logger }));
+    const conversations = lazy(() =>
+      isKept ? openSqliteConversationStore({ database }) : createMemoryConversationStore(),
+    );
+    const close = async () => {
+      const openedVectors = vectors.opened();
+      const all = [supabase, ...(openedVectors === undefined ? [] : [openedVectors]), state, database, blobs];
+      await closeAll(all, async () => {
         stop();
         await claim.release();
       });
+    };
     return {
       kind: "opened",
       state,
       place: isKept ? { database } : { path: ":memory:" },
       health: database.health,
       blobs,
-      loops,
+      get loops() {
+        return loops();
+      },
       approvals,
       supabase,
-      memory,
-      vectors,
-      conversations,
+      get memory() {
+        return memory();
+      },
+      get vectors() {
+        return vectors();
+      },
+      get conversations() {
+        return conversations();
+      },
       home: claim.home,
       localToken: claim.localToken,
       lost,

@@ -13,6 +13,7 @@ import type { EmbeddedEngine } from "../plans/engine/engine.ts";
 import type { EntitySource } from "../planner/offline/entities.ts";
 import { createOfflinePlanner } from "../planner/offline/offline-planner.ts";
 import type { ToolRegistry } from "../tools/registry.ts";
+import { FORWARDED_CURSOR } from "./event-forwarder.ts";
 import { createConversations } from "./conversations.ts";
 import { createModelSelector } from "./energy/model-selector.ts";
 import { createModelHealth } from "./loop/model-health.ts";
@@ -95,4 +96,13 @@ export async function createConversationService(deps: ConversationServiceDeps): 
   const conversations = createConversations({ store, loop, regulator, engine, ids, clock });
   const { start, stop, status } = loop;
   return { conversations, start, stop, status };
+}
+
+/** Whether an earlier process left something to do: a conversation that waits, or entries that were not published. */
+export async function conversationsLeft(
+  store: Pick<ConversationStore, "wanting" | "log">,
+  state: Pick<StateStore, "readCursor">,
+): Promise<boolean> {
+  if ((await store.wanting(1)).length > 0) return true;
+  return (await store.log({ afterSeq: await state.readCursor(FORWARDED_CURSOR), limit: 1 })).length > 0;
 }

@@ -13,7 +13,7 @@ export type EventForwarder = {
   readonly tell: () => Promise<void>;
 };
 
-const CURSOR = "conversations";
+export const FORWARDED_CURSOR = "conversations";
 const BATCH = 200;
 
 /**
@@ -45,7 +45,7 @@ export function createEventForwarder(deps: {
   }
 
   async function tellAll(): Promise<void> {
-    let told = await state.readCursor(CURSOR);
+    let told = await state.readCursor(FORWARDED_CURSOR);
     for (;;) {
       const entries = await conversations.log({ afterSeq: told, limit: BATCH });
       for (const entry of entries) {
@@ -59,7 +59,7 @@ export function createEventForwarder(deps: {
 
   async function tellOne(entry: LoggedEntry): Promise<void> {
     const { conversationId: sessionId, owner, at, seq, energy } = entry;
-    const told = { sessionId, owner, energy, cursor: { name: CURSOR, seq } };
+    const told = { sessionId, owner, energy, cursor: { name: FORWARDED_CURSOR, seq } };
     const events = eventsOf(entry);
     if (sessionId === "" || sessions.has(sessionId)) {
       await state.commit({ ...told, events });

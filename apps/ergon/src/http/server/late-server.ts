@@ -1,7 +1,7 @@
-import { once as heard } from "node:events";
+import { once } from "node:events";
 import { createServer, type Socket } from "node:net";
 import { type Logger, toErgonError } from "@ergon/core";
-import { once } from "../../services/lazy.ts";
+import { lazy } from "../../services/lazy.ts";
 import { listeningAt } from "./addresses.ts";
 import { MAX_CONNECTIONS } from "./http-parts.ts";
 import type { AnsweringServer, HttpServer } from "./server.ts";
@@ -18,7 +18,7 @@ export function createLateServer(
   const listener = createServer({ allowHalfOpen: true, noDelay: true, pauseOnConnect: true });
   listener.maxConnections = maxWaiting;
   const waiting = new Set<Socket>();
-  const answering = once(async () => {
+  const answering = lazy(async () => {
     const server = await make();
     await server.adopt(listener, waiting);
     return server;
@@ -38,16 +38,16 @@ export function createLateServer(
   return {
     listen: async (host, port) => {
       listener.listen({ host, port });
-      await heard(listener, "listening");
+      await once(listener, "listening");
       return listeningAt(listener).url;
     },
     close: async (options) => {
-      const server = answering.isAsked() ? await answering().catch(() => undefined) : undefined;
+      const server = await answering.opened()?.catch(() => undefined);
       if (server !== undefined) return server.close(options);
       dismiss();
       if (!listener.listening) return;
       listener.close();
-      await heard(listener, "close");
+      await once(listener, "close");
     },
   };
 }
