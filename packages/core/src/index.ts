@@ -390,6 +390,7 @@ export { type PlanChecks, type PlanReport, validatePlan } from "./plans/validate
 export { type IWorkflowManager, WorkflowManager } from "./plans/workflow-manager.ts";
 export { describeResult } from "./planner/turn/describe-result.ts";
 export { createFinalizeSummary, findingsIn } from "./planner/turn/finalize-summary.ts";
+export { readySession } from "./planner/turn/ready-session.ts";
 export type { RunPlace } from "./planner/turn/execute-actions.ts";
 export { buildPlannerPrompt, type PlannerPrompt } from "./planner/llm/planner-prompt.ts";
 export { createModelPlanner, type ModelPlannerDeps } from "./planner/llm/model-planner.ts";

@@ -29,24 +29,11 @@ export async function runProgram(argv: readonly string[], options: ProgramOption
   const run: Run = async (start) => {
     exit = await start(options.context(program.opts<GlobalFlags>()));
   };
-  addTools(program, run);
-  addAsk(program, run);
-  addChat(program, run);
-  addRuns(program, run);
-  addFork(program, run);
-  addSessions(program, run);
-  addPlans(program, run);
-  addBlobs(program, run);
-  addLoops(program, run);
-  addApprovals(program, run);
-  addServe(program, run);
-  addSandbox(program, run);
-  addSubAgent(program, run);
-  addMcp(program, run);
-  addServers(program, run);
-  addTokens(program, run);
-  addTrust(program, run);
-  addDoctor(program, run);
+  const named = commandIn(argv, program);
+  for (const add of GROUPS) {
+    add(program, run);
+    if (program.commands.some((command) => command.name() === named)) break;
+  }
   try {
     await program.parseAsync(argv, { from: "user" });
   } catch (error) {
@@ -55,6 +42,38 @@ export async function runProgram(argv: readonly string[], options: ProgramOption
     else if (error.exitCode !== 0) throw await usageFrom(error);
   }
   return exit;
+}
+
+/** In the order of the help text. They are declared up to the one that has the command: help and typing errors need all. */
+const GROUPS: readonly ((program: Command, run: Run) => void)[] = [
+  addTools,
+  addAsk,
+  addChat,
+  addRuns,
+  addFork,
+  addSessions,
+  addPlans,
+  addBlobs,
+  addLoops,
+  addApprovals,
+  addServe,
+  addSandbox,
+  addSubAgent,
+  addMcp,
+  addServers,
+  addTokens,
+  addTrust,
+  addDoctor,
+];
+
+/** The first word that is neither one of the program's own options nor the value of one. */
+function commandIn(argv: readonly string[], { options }: Command): string | undefined {
+  let isValue = false;
+  return argv.find((word) => {
+    const wasValue = isValue;
+    isValue = !wasValue && options.some((option) => option.required && option.long === word);
+    return !wasValue && !word.startsWith("-");
+  });
 }
 
 function createProgram({ version, write }: ProgramOptions, json: boolean): Command {

@@ -91,7 +91,10 @@ export class McpLoopRunner {
       memory: deps.memory ?? createConversationMemory(),
       strict: deps.strict ?? false,
       place: deps.place,
-      own: createOwnPlaces({ registry, model, store, blobs, policy, infrastructure, clock, ids, logger }),
+      own:
+        deps.place === undefined
+          ? createOwnPlaces({ registry, model, store, blobs, policy, infrastructure, clock, ids, logger })
+          : undefined,
       keepsSessions: deps.place !== undefined || store !== undefined,
       carried: createCarriedContext(),
     };

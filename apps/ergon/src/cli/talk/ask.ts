@@ -6,6 +6,7 @@ import {
   type LoopRequest,
   type MCPResponse,
   Mode,
+  readySession,
   SessionId,
   usageError,
 } from "@ergon/core";
@@ -30,8 +31,7 @@ export async function ask(context: CommandContext, options: AskOptions): Promise
       app,
       { recover: true, repeatable: false },
       async ({ engine, ask: turn }): Promise<MCPResponse> => {
-        await readySession(engine, request);
-        const { updatedAt } = await engine.settled({ owner: FIRST_PRINCIPAL, sessionId, timeoutMs: 0 });
+        const { updatedAt } = await readySession(engine, { owner: FIRST_PRINCIPAL, sessionId, mode: request.mode });
         const seen = { seq: 0, at: options.session === undefined ? "" : updatedAt };
         const follower = followSteps(terminal, engine, { owner: FIRST_PRINCIPAL, sessionId, seen });
         const line = startProgressLine(terminal, "thinking");
@@ -66,16 +66,6 @@ function requestOf({ message, mode, session }: AskOptions): LoopRequest {
   if (!id.success)
     throw usageError("usage", `"${session ?? ""}" cannot be a session's id: letters, digits and _.:- only.`);
   return { mode: known.data, sessionId: id.data, messages: [{ role: "user", content: message }] };
-}
-
-/** Made before it is asked, so that its steps can be followed from the first. */
-async function readySession(engine: Engine, { sessionId, mode }: LoopRequest): Promise<void> {
-  try {
-    await engine.settled({ owner: FIRST_PRINCIPAL, sessionId, timeoutMs: 0 });
-  } catch (thrown) {
-    if (!isErgonError(thrown) || thrown.code !== "session_not_found") throw thrown;
-    await engine.createSession({ owner: FIRST_PRINCIPAL, sessionId, mode });
-  }
 }
 
 /** What is under way ends with whoever asked for it; nothing may be left to stop. */

@@ -2,7 +2,6 @@ import {
   ActionResult,
   findingsIn,
   type Ids,
-  isErgonError,
   type Json,
   type JsonObject,
   type LoopRequest,
@@ -12,6 +11,7 @@ import {
   Mode,
   Outcome,
   PlannedAction,
+  readySession,
   SessionId,
 } from "@ergon/core";
 import type { CallToolResult, InputRequiredResult } from "@modelcontextprotocol/server";
@@ -106,7 +106,7 @@ async function turn(
 ): Promise<AskAnswer> {
   const { owner, signal } = call;
   const { sessionId, mode } = request;
-  await readySession();
+  await readySession(engine, { owner, sessionId, mode });
   const stopFollowing = call.wantsProgress ? followProgress(engine, call, sessionId) : () => undefined;
   // The turn is durable work: it goes on when the client has gone, and get_session finds what it wrote.
   const asked = ask({ owner, request, signal: new AbortController().signal });
@@ -116,19 +116,6 @@ async function turn(
     return response === undefined ? stillRunning(sessionId) : askAnswer(sessionId, response);
   } finally {
     stopFollowing();
-  }
-
-  /** Made before it is asked, so that its steps can be followed from the first. */
-  async function readySession(): Promise<void> {
-    try {
-      await engine.settled({ owner, sessionId, timeoutMs: 0 });
-    } catch (thrown) {
-      if (!isErgonError(thrown) || thrown.code !== "session_not_found") throw thrown;
-      await engine.createSession({ owner, sessionId, mode }).catch((refused: unknown) => {
-        // Another principal has one of this id, and nobody learns that it is there.
-        throw isErgonError(refused) && refused.code === "session_conflict" ? thrown : refused;
-      });
-    }
   }
 }
 

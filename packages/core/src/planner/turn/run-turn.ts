@@ -47,16 +47,17 @@ export async function runTurn(parts: LoopParts, read: ReadRequest, caller: Calle
   const trace = createTrace(parts.clock, { sessionId, mode, planner: planner.name });
   const session = await openSession(parts, request, { owner: caller.owner, added: read.added });
   try {
-    await session.tell("message-received", { content: read.message, mode });
+    session.tell("message-received", { content: read.message, mode });
     const turn = createTurn({ ...parts, planner }, read, caller, { session, trace });
     const attempt = await turn();
     const { response } = attempt;
-    await session.tell("response-sent", {
+    session.tell("response-sent", {
       success: response.success,
       ...(response.data?.summaryMessage === undefined ? {} : { summaryMessage: response.data.summaryMessage }),
       ...(response.success ? {} : { error: response.error }),
       trace: response.data?.trace ?? trace.value(),
     });
+    await session.told();
     return attempt;
   } finally {
     await session.close();
@@ -89,7 +90,7 @@ function createTurn(parts: LoopParts, read: ReadRequest, caller: Caller, { sessi
       const arranged = arrange(answer.plan, tools);
       const planner = answer.by ?? parts.planner.name;
       trace.set({ planner });
-      await session.tell("plan-made", { planner, plan: redactJson(answer.plan as unknown as Json) });
+      session.tell("plan-made", { planner, plan: redactJson(answer.plan as unknown as Json) });
       const executed = await trace.stage("execute", () => execute(loaded, arranged, answer?.question));
       const planned = answer;
       const data = await trace.stage("finalize", () => finalize(planned, { loaded, arranged, executed }));

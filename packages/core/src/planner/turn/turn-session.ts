@@ -1,3 +1,4 @@
+import { isErgonError } from "../../errors/ergon-error.ts";
 import { planError } from "../../errors/plan.ts";
 import { isoTime, type Clock } from "../../ports/clock.ts";
 import { isBlobRef, JSON_MEDIA_TYPE } from "../../schema/blob.ts";
@@ -11,6 +12,7 @@ import type { ToolRegistry } from "../../tools/registry.ts";
 import type { Tool } from "../../tools/tool.ts";
 import type { CarriedContext } from "./carried-context.ts";
 import type { RunPlace } from "./execute-actions.ts";
+import { readySession } from "./ready-session.ts";
 import type { OwnPlaces } from "./run-place.ts";
 
 /** The session that a turn belongs to, wherever it is kept. */
@@ -27,8 +29,10 @@ export type TurnSession = {
   readonly whole: (value: Json) => Promise<Json>;
   /** The same, wherever it is kept. */
   readonly read: (value: Json) => Promise<Json>;
-  /** Into the session's events, for whoever follows it; nothing where sessions are not kept. */
-  readonly tell: (type: EventType, data: JsonObject) => Promise<void>;
+  /** Into the session's events, in order, beside the work; nothing where sessions are not kept. */
+  readonly tell: (type: EventType, data: JsonObject) => void;
+  /** Resolves once all of that is committed; throws what kept an event from it. */
+  readonly told: () => Promise<void>;
   readonly close: () => Promise<void>;
 };
 
@@ -36,7 +40,8 @@ export type SessionParts = {
   readonly registry: ToolRegistry;
   readonly clock: Clock;
   readonly place: RunPlace | undefined;
-  readonly own: OwnPlaces;
+  /** Where there is no place given. */
+  readonly own: OwnPlaces | undefined;
   readonly keepsSessions: boolean;
   readonly carried: CarriedContext;
 };
@@ -48,8 +53,8 @@ export async function openSession(
   { owner, added }: { readonly owner: string; readonly added: readonly Tool[] },
 ): Promise<TurnSession> {
   const { sessionId } = request;
-  const own = parts.place === undefined ? parts.own.tools(added) : undefined;
-  const opened = own === undefined ? undefined : parts.own.open(own);
+  const own = parts.own?.tools(added);
+  const opened = own === undefined ? undefined : parts.own?.open(own);
   const place = parts.place ?? opened;
   if (place === undefined) throw new Error("There is no place to run in.");
   const source = own ?? parts.registry;
@@ -77,13 +82,14 @@ export async function openSession(
       },
       whole,
       read,
-      tell: () => Promise.resolve(),
+      tell: () => undefined,
+      told: () => Promise.resolve(),
       close,
     };
   }
+  const telling: Promise<unknown>[] = [];
   try {
-    await readySession(place, request, owner);
-    const { core, context } = await view();
+    const { core, context } = await openView(place, request, owner);
     return {
       place,
       source,
@@ -92,9 +98,12 @@ export async function openSession(
       after,
       whole,
       read,
-      tell: async (type, data) => {
-        await place.store.commit({ sessionId, owner, events: [{ type, at: isoTime(parts.clock), data }] });
+      tell: (type, data) => {
+        const commit = place.store.commit({ sessionId, owner, events: [{ type, at: isoTime(parts.clock), data }] });
+        telling.push(commit);
+        commit.catch(() => undefined);
       },
+      told: async () => void (await Promise.all(telling)),
       close,
     };
   } catch (thrown) {
@@ -106,16 +115,19 @@ export async function openSession(
 /** The context is what is wanted; its newest values come with these. */
 const HISTORY_ROWS = 10;
 
-async function readySession({ engine, store }: RunPlace, request: MCPRequest, owner: string): Promise<void> {
-  const { sessionId, mode } = request;
-  const record = await store.readSession(sessionId);
-  if (record === undefined) {
-    await engine.createSession({ owner, sessionId, mode });
-    return;
-  }
-  await engine.readSession({ owner, sessionId, historyLimit: HISTORY_ROWS });
-  if (record.cursor === null) return;
-  const { status } = record.core;
+/** Throws `session_busy` while a plan of it is unfinished. */
+async function openView(
+  { engine, store }: RunPlace,
+  { sessionId, mode }: MCPRequest,
+  owner: string,
+): Promise<Pick<SessionView, "core" | "context">> {
+  const view = await engine.readSession({ owner, sessionId, historyLimit: HISTORY_ROWS }).catch((thrown: unknown) => {
+    if (isErgonError(thrown) && thrown.code === "session_not_found") return undefined;
+    throw thrown;
+  });
+  if (view === undefined) return { core: await readySession(engine, { owner, sessionId, mode }), context: {} };
+  if ((await store.readSession(sessionId))?.cursor === null) return view;
+  const { status } = view.core;
   throw planError("session_busy", `Session ${sessionId} has an unfinished plan (${status}).`, { details: { status } });
 }
 
