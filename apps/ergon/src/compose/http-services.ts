@@ -21,7 +21,7 @@ export function httpServices(
   const { gate, registry, plans, clock, ids } = parts;
   return {
     engine,
-    outbox: { lastSeq: data.state.lastEventSeq, read: data.state.readEvents, changes: data.state.changes },
+    outbox: { lastSeq: data.state.lastEventSeq, read: data.state.readEvents },
     tools: {
       allToolsReady: parts.allToolsReady,
       list: () => registry.summaries(),

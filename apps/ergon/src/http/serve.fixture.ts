@@ -198,7 +198,6 @@ function partsOf(
     outbox: {
       lastSeq: () => store.lastEventSeq(),
       read: (query) => store.readEvents(query),
-      changes: (sessionId) => store.changes(sessionId),
     },
     tools,
     plans: {

@@ -21,7 +21,7 @@ import {
 } from "@ergon/core";
 import { z } from "zod";
 import type { HttpParts } from "./server/http-parts.ts";
-import { createKeptViews } from "./server/kept-views.ts";
+import { conditional } from "./server/conditional.ts";
 import { type Answer, type RequestContext, route, type Route } from "./server/route.ts";
 
 const DEFAULT_PAGE_ROWS = 100;
@@ -98,7 +98,6 @@ export function sessionRoutes({
   outbox,
   plans,
 }: Pick<HttpParts, "engine" | "outbox"> & { readonly plans: Pick<HttpParts["plans"], "dryRun"> }): readonly Route[] {
-  const views = createKeptViews(outbox.changes);
   return [
     route({
       method: "POST",
@@ -156,23 +155,23 @@ export function sessionRoutes({
         cursor: Cursor.optional(),
         view: View.optional(),
       }),
-      answers: { 200: { description: "The session; context and history unless ?view=core", schema: ViewAnswer } },
+      answers: {
+        200: { description: "The session; context and history unless ?view=core", schema: ViewAnswer },
+        304: { description: "With If-None-Match: it is as it was" },
+      },
       handle: async ({ params, query: { limit, cursor, view } }, asker) => {
         const ref = { owner: asker.owner, sessionId: params.id };
         const waited = asker.waitMs !== undefined;
         if (waited || view === "core") {
           const core = await settled(ref, asker);
-          if (view === "core") return { status: 200, body: { core } };
-        }
-        if (limit === undefined && cursor === undefined) {
-          return { status: 200, json: await views.textOf(ref, () => engine.readSession(ref)) };
+          if (view === "core") return conditional({ core }, asker);
         }
         const found = await engine.readSession({
           ...ref,
           ...(limit === undefined ? {} : { historyLimit: limit }),
           ...(cursor === undefined ? {} : { historyCursor: cursor }),
         });
-        return { status: 200, body: found };
+        return conditional(found, asker);
       },
     }),
     route({

@@ -107,7 +107,6 @@ export function createMemoryStateStore(options: { readonly logger?: Logger } = {
     commit: queue.commit,
     sync: () => Promise.resolve(),
     watch: queue.watch,
-    changes: queue.changes,
     readSession: (sessionId) =>
       reading(() => {
         const session = sessions.get(sessionId);

@@ -23,8 +23,7 @@ import type { Effects } from "../schema/tool.ts";
  * S7  Reads see every commit that has resolved; they may see one that is not synced yet.
  * S8  A commit names a session that exists, or creates it, or names none (""): then it may write only what belongs to
  *     no session. Any other is refused with `session_not_found`.
- * S9  What can be read of a session stays as it is while `changes` gives the same number.
- * S10 A commit that is given as a function is asked for when its transaction begins, and not before: until then whoever
+ * S9  A commit that is given as a function is asked for when its transaction begins, and not before: until then whoever
  *     makes it may go on adding to it.
  *
  * A `position` is a string that sorts bytewise in the order in which history reads.
@@ -126,7 +125,7 @@ export type Commit = {
   readonly durable?: boolean;
 };
 
-/** A commit, or what will make it (S10). Whoever is asked twice gives the same one. */
+/** A commit, or what will make it (S9). Whoever is asked twice gives the same one. */
 export type CommitSource = Commit | (() => Commit);
 
 /** The session's version now (each write of the session adds 1), and the highest event number so far. */
@@ -190,9 +189,6 @@ export type StateStore = {
   commit(commit: CommitSource): Promise<CommitReceipt>;
   /** Waits for the disk (S2). Those who go on meanwhile share the wait with others. */
   sync(): Promise<void>;
-
-  /** Another number after every commit to this session, made by whomever; at once, for whoever keeps what was read. */
-  changes(sessionId: string): number;
 
   readSession(sessionId: string): Promise<SessionRecord | undefined>;
   listSessions(query: SessionQuery): Promise<Page<SessionRecord>>;

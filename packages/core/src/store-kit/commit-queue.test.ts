@@ -38,7 +38,7 @@ describe("the commit queue", () => {
     await queue.commit(sized(100));
   });
 
-  it("asks for a commit that is a function when its batch is handed over, so that it can grow until then (S10)", async () => {
+  it("asks for a commit that is a function when its batch is handed over, so that it can grow until then (S9)", async () => {
     const { queue, batches } = openQueue();
     let seq = 1;
     const made = queue.commit(() => ({ ...named("late"), cursor: { name: "late", seq } }));

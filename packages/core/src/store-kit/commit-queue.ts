@@ -2,7 +2,6 @@ import { toErgonError, type ErgonError } from "../errors/ergon-error.ts";
 import type { Logger } from "../ports/logger.ts";
 import type { Commit, CommitNews, CommitReceipt, CommitSource } from "../ports/state-store.ts";
 import { commitRows, type CommitRows } from "./commit-rows.ts";
-import { createMarks } from "./session-marks.ts";
 import { refuse } from "./store-refusals.ts";
 
 /*
@@ -32,8 +31,6 @@ type Listener = (news: readonly CommitNews[]) => void;
 
 export type CommitQueue = {
   readonly commit: (commit: CommitSource) => Promise<CommitReceipt>;
-  /** Another number after each batch that has a commit of this session. */
-  readonly changes: (sessionId: string) => number;
   readonly watch: (listener: Listener) => () => void;
   /** Writes what waits; then refuses everything. */
   readonly close: () => void;
@@ -52,7 +49,6 @@ export type CommitQueueParts = {
 
 export function createCommitQueue({ apply, sync, atTurnEnd, logger }: CommitQueueParts): CommitQueue {
   const listeners = new Set<Listener>();
-  const marks = createMarks();
   let waiting: Waiting[] = [];
   let chars = 0;
   let scheduled = false;
@@ -67,7 +63,6 @@ export function createCommitQueue({ apply, sync, atTurnEnd, logger }: CommitQueu
 
   function hand(batch: readonly Made[]): void {
     const { receipts, news } = apply(batch.map(({ rows }) => rows));
-    for (const { rows } of batch) marks.change(rows.sessionId);
     if (news.length > 0) tell(news);
     const synced = sync !== undefined && batch.some(({ rows }) => rows.durable) ? sync() : undefined;
     for (const [index, { rows, resolve, reject }] of batch.entries()) {
@@ -144,10 +139,6 @@ export function createCommitQueue({ apply, sync, atTurnEnd, logger }: CommitQueu
       const own: Listener = (news) => listener(news);
       listeners.add(own);
       return () => void listeners.delete(own);
-    },
-    changes: (sessionId) => {
-      if (closed) throw refuse.closed();
-      return marks.of(sessionId);
     },
     close: () => {
       closed = true;

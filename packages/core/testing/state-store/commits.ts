@@ -102,7 +102,7 @@ export function commitRules(open: OpenStore): void {
       expect(events.map(({ data }) => data["n"])).toEqual(Array.from({ length: 49 }, (_, n) => n + 1));
     });
 
-    it("S10: is asked for late when it is a function, and holds what came to it until then", async () => {
+    it("S9: is asked for late when it is a function, and holds what came to it until then", async () => {
       const { store } = await open();
       const events = [event({ n: 1 })];
       const made = store.commit(() => creation("s", { events }));
@@ -150,29 +150,6 @@ export function commitRules(open: OpenStore): void {
         await store.commit(n === 0 ? creation("s") : update("s", n));
         expect((await store.readSession("s"))?.version).toBe(n + 1);
       }
-    });
-
-    it("S9: gives its session another number, whatever it writes, and no other session", async () => {
-      const { store } = await open();
-      await store.commit(creation("s"));
-      await store.commit(creation("other"));
-      const other = store.changes("other");
-      const value = { kind: "inline", value: 1 } as const;
-      const writes: Partial<Commit>[] = [
-        { context: [{ scope: "", key: "k", value }] },
-        { journal: [whole("a")] },
-        { events: [event()] },
-        {},
-      ];
-      for (const write of writes) {
-        const before = store.changes("s");
-        await store.commit({ sessionId: "s", owner: OWNER, ...write });
-        expect(store.changes("s")).not.toBe(before);
-      }
-      const before = store.changes("s");
-      await store.commit(update("s", 1));
-      expect(store.changes("s")).not.toBe(before);
-      expect(store.changes("other")).toBe(other);
     });
 
     it("S8: names a session that exists, creates it, or names none", async () => {

@@ -62,8 +62,6 @@ export type HttpParts = {
 type Outbox = {
   readonly lastSeq: () => Promise<number>;
   readonly read: (query: EventQuery) => Promise<readonly StoredEvent[]>;
-  /** Another number once anything of this session is other than before. */
-  readonly changes: (sessionId: string) => number;
 };
 
 type ToolApi = {

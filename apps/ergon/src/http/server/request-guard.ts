@@ -119,6 +119,7 @@ export function createRequestGuard({
         requestId: id,
         logger,
         waitMs: preferredWaitMs(headers["prefer"]),
+        ifNoneMatch: headers["if-none-match"],
         lastEventId: typeof lastEventId === "string" ? lastEventId : undefined,
         becomeStream: () => {
           // Whoever has gone already takes nothing up any more.

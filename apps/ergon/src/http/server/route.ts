@@ -15,6 +15,7 @@ export type RequestContext = {
   /** `Prefer: wait`, in milliseconds. */
   readonly waitMs: number | undefined;
   readonly lastEventId: string | undefined;
+  readonly ifNoneMatch: string | undefined;
   /** From now on it counts as an open stream, not as a request under way. Throws `too_many_requests`. */
   readonly becomeStream: () => void;
   /** Aborts when there is nobody to answer any more. */

@@ -181,7 +181,7 @@ describe("the HTTP server", () => {
     const logger = createMemoryLogger();
     await open({
       logger,
-      outbox: { lastSeq: async () => 0, read: () => Promise.reject(new Error("secret inside")), changes: () => 0 },
+      outbox: { lastSeq: async () => 0, read: () => Promise.reject(new Error("secret inside")) },
     });
     const id = await newSession();
     const answer = await served.ask("GET", `/sessions/${id}/trace`);

@@ -44,7 +44,6 @@ export function openSqliteStateStore(options: SqliteStoreOptions): SqliteStateSt
     commit: queue.commit,
     sync: database.sync,
     watch: queue.watch,
-    changes: queue.changes,
     readSession: (sessionId) => reading("a session", () => readSession(database, sessionId)),
     listSessions: (query) => reading("sessions", () => listSessions(database, query)),
     readPlan: (hash) =>
