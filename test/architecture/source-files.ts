@@ -21,3 +21,8 @@ export function readText(file: string): string {
 export function readJson(file: string): unknown {
   return JSON.parse(readText(file));
 }
+
+/** Without its comments. A string that looks like one is taken for one too, up to the end of its line. */
+export function codeOf(text: string): string {
+  return text.replaceAll(/\/\*[\s\S]*?\*\//g, "").replaceAll(/\/\/.*$/gm, "");
+}

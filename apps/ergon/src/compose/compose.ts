@@ -2,7 +2,6 @@
 // is heavy to load is loaded then.
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath, pathToFileURL } from "node:url";
 import {
   createCostModel,
   createIds,
@@ -30,10 +29,10 @@ import {
   readKeptToken,
   readSettings,
   type SettingValues,
-  type SharedModules,
   stateFolder,
 } from "@ergon/node";
 import type { App } from "../workspace/app.ts";
+import { bundleIn, isBuilt, locate } from "./locate.ts";
 import { createAsking } from "../services/approval-rules.ts";
 import type { CapabilityPlace } from "../services/capability-report.ts";
 import { chooseModels } from "../services/choose-models.ts";
@@ -162,6 +161,7 @@ export function compose({ flags, home, version, stopping, note, fatal }: Compose
       return inspectData(place);
     },
     checkFolder: () => void judgeFolder(place),
+    logins: async () => (await import("@ergon/node")).openFileLoginStore(values.data),
     prepareFolder: () => prepareFolder(place),
     firstToken: async () => {
       const id = readFolderId(values.data);
@@ -204,7 +204,7 @@ export function compose({ flags, home, version, stopping, note, fatal }: Compose
     close: async () => {
       closing.abort(new DOMException("The program ends.", "AbortError"));
       await leave();
-      await closeIfOpened(sandbox, ({ close }) => close());
+      await closeIfOpened(sandbox, (opened) => opened.close());
     },
   };
   return app;
@@ -212,7 +212,7 @@ export function compose({ flags, home, version, stopping, note, fatal }: Compose
   async function enter(openOptions: OpenOptions): Promise<Workspace> {
     const [{ openWorkspace }, { openData }] = await Promise.all([
       import("./open-workspace.ts"),
-      import("../workspace/open-data.ts"),
+      import("./open-data.ts"),
     ]);
     await capabilities();
     const memoryState = () => createMemoryStateStore({ logger });
@@ -282,40 +282,8 @@ function writeLog(line: string): void {
   process.stderr.write(process.stderr.isTTY ? logLine(line) : line);
 }
 
-function isBuilt(home: string): boolean {
-  return existsSync(join(home, "core.js"));
-}
-
-/** What runs inside the sandbox's processes. */
-function bundleIn(home: string): string {
-  if (isBuilt(home)) return join(home, "sandbox");
-  return fileURLToPath(new URL("sandbox/child", import.meta.resolve("@ergon/node")));
-}
-
 function hostedSupabase({ supabaseUrl: url, supabaseServiceRoleKey: key }: SettingValues): {
   readonly hosted?: { readonly url: string; readonly key: string };
 } {
   return url === undefined || key === undefined ? {} : { hosted: { url, key } };
-}
-
-/** Built files lie beside the entry; sources lie in the workspace around it. */
-function locate(home: string): { readonly packs: string; readonly schema: string; readonly shared: SharedModules } {
-  if (!isBuilt(home)) {
-    const names = ["zod", "zod/v4", "@ergon/core", "@ergon/core/testing"];
-    const shared = Object.fromEntries(names.map((name) => [name, import.meta.resolve(name)]));
-    const root = join(home, "../../..");
-    return { packs: join(root, "capabilities"), schema: join(root, "supabase"), shared };
-  }
-  const built = {
-    zod: "zod.js",
-    "zod/v4": "zod.js",
-    "@ergon/core": "core.js",
-    "@ergon/core/testing": "core-testing.js",
-  };
-  const shared = Object.entries(built).map(([name, file]) => [name, pathToFileURL(join(home, file)).href]);
-  return {
-    packs: join(home, "capabilities"),
-    schema: join(home, "supabase"),
-    shared: Object.fromEntries(shared) as SharedModules,
-  };
 }

@@ -21,7 +21,7 @@ export function httpServices(
   const { gate, registry, plans, clock, ids } = parts;
   return {
     engine,
-    outbox: { lastSeq: data.state.lastEventSeq, read: data.state.readEvents },
+    outbox: { lastSeq: () => data.state.lastEventSeq(), read: (query) => data.state.readEvents(query) },
     tools: {
       allToolsReady: parts.allToolsReady,
       list: () => registry.summaries(),

@@ -11,7 +11,7 @@ import {
 } from "@ergon/core";
 import type { SettingValues } from "@ergon/node";
 import { loopBoundsOf } from "./loop-bounds.ts";
-import type { OpenedData } from "../workspace/open-data.ts";
+import type { OpenedData } from "../workspace/opened-data.ts";
 
 export type LoopParts = {
   readonly data: Pick<Extract<OpenedData, { kind: "opened" }>, "loops" | "state">;

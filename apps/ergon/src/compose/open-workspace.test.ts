@@ -10,7 +10,7 @@ import {
 import { readSettings } from "@ergon/node";
 import { describe, expect, it } from "vitest";
 import { chooseModels } from "../services/choose-models.ts";
-import type { OpenedData } from "../workspace/open-data.ts";
+import type { OpenedData } from "../workspace/opened-data.ts";
 import { openWorkspace } from "./open-workspace.ts";
 import type { WorkspaceParts } from "../workspace/workspace.ts";
 

@@ -2,11 +2,12 @@ import { type EmbeddedEngine, type ErgonError, type Logger, syncEnds, toErgonErr
 import { reachableHere } from "../http/server/addresses.ts";
 import { createLateServer } from "../http/server/late-server.ts";
 import type { HttpServer } from "../http/server/server.ts";
-import { closeIfOpened } from "../services/lazy.ts";
+import { closeIfOpened, lazy } from "../services/lazy.ts";
 import { describeEnd, unhurried } from "../workspace/leaving.ts";
 import type { OpenOptions, OwnedData, Workspace, WorkspaceParts } from "../workspace/workspace.ts";
+import { ownFirstToken } from "./own-first-token.ts";
 import { openEngine } from "./owned-engine.ts";
-import { declareServices, noteTokens } from "./owned-services.ts";
+import { declareServices } from "./owned-services.ts";
 
 /** Calls under way get this long to end when a process is asked to go. */
 const DRAIN_MS = 4_000;
@@ -16,9 +17,10 @@ export async function own(parts: WorkspaceParts, data: OwnedData, options: OpenO
   const { logger } = parts;
   const { listen, recover, stays = false } = options;
   const ready = { now: !recover };
+  const firstToken = lazy(() => ownFirstToken(data, parts, options));
   const core = await openEngine(parts, data, options);
   const { hub, approvals, engine, supervisor } = core;
-  const services = declareServices(parts, { data, options, core, isReady: () => ready.now });
+  const services = declareServices(parts, { data, options, core, firstToken, isReady: () => ready.now });
   const stopSyncing = syncEnds(data.state, logger);
   let server: HttpServer | undefined;
   const sayWhatEnds = (): void => {
@@ -57,7 +59,7 @@ export async function own(parts: WorkspaceParts, data: OwnedData, options: OpenO
       logger.error({ error: error.toJSON() }, "The data folder is no longer this process's: it ends at once.");
       parts.fatal(error);
     });
-    noteTokens(data, parts);
+    await firstToken();
     const { answering } = services;
     server = listen === undefined ? createLateServer(answering, { logger }) : await answering();
     const url = await server.listen(listen?.host ?? "127.0.0.1", listen?.port ?? 0);

@@ -13,7 +13,7 @@ import {
   toErgonError,
   type ToolGate,
 } from "@ergon/core";
-import { FIRST_PRINCIPAL } from "@ergon/node";
+import { FIRST_PRINCIPAL, openFileLoginStore } from "@ergon/node";
 import { type Hub, openHub } from "../hub/open-hub.ts";
 import { quieter } from "../services/quieter.ts";
 import type { OpenOptions, OwnedData, WorkspaceParts } from "../workspace/workspace.ts";
@@ -45,6 +45,7 @@ export async function openEngine(parts: WorkspaceParts, data: OwnedData, options
     dataFolder: values.data,
     place: data.place,
     isKept: values.store !== "memory:",
+    logins: () => openFileLoginStore(values.data),
     registry,
     clock,
     logger,
@@ -90,9 +91,9 @@ export async function openEngine(parts: WorkspaceParts, data: OwnedData, options
   return { hub, gate, approvals, engine, supervisor, infrastructure, publish };
 }
 
-function publishing({ commit }: OwnedData["state"], logger: Logger): OwnedEngine["publish"] {
+function publishing(store: OwnedData["state"], logger: Logger): OwnedEngine["publish"] {
   return (owner, events) => {
-    commit({ sessionId: "", owner, events }).catch((thrown: unknown) => {
+    store.commit({ sessionId: "", owner, events }).catch((thrown: unknown) => {
       logger.warn({ error: toErgonError(thrown, "store_unavailable").toJSON() }, "A change was not told.");
     });
   };

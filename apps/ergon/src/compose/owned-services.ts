@@ -3,24 +3,8 @@
  * itself, or by a client that connects. What every run needs is in owned-engine.ts; when each starts and ends, in
  * own-folder.ts.
  */
-import { existsSync } from "node:fs";
-import { join } from "node:path";
-import {
-  type ConversationService,
-  conversationsLeft,
-  PlanVerdict,
-  usageError,
-  validatePlan as validate,
-} from "@ergon/core";
-import {
-  FIRST_PRINCIPAL,
-  hasSubAgentRequests,
-  newSecret,
-  openTokenStore,
-  type OwnedSubAgent,
-  readFirstToken,
-  type TokenAdmin,
-} from "@ergon/node";
+import { type ConversationService, conversationsLeft, PlanVerdict, validatePlan as validate } from "@ergon/core";
+import { FIRST_PRINCIPAL, hasSubAgentRequests, openTokenStore, type OwnedSubAgent, type TokenAdmin } from "@ergon/node";
 import { leadSubAgent } from "../hub/host-sub-agent.ts";
 import type { AnsweringServer } from "../http/server/server.ts";
 import type { McpWorkspace } from "../mcp/drive/with-owner.ts";
@@ -51,7 +35,10 @@ export type OwnedServices = {
   readonly forCommands: Pick<Workspace, "callTool" | "conversations" | "tokens" | "approvals">;
 };
 
-export function declareServices(parts: WorkspaceParts, { data, options, core, isReady }: ServiceNeeds): OwnedServices {
+export function declareServices(
+  parts: WorkspaceParts,
+  { data, options, core, firstToken, isReady }: ServiceNeeds,
+): OwnedServices {
   const { values, registry, models, plans, clock, ids, logger } = parts;
   const { hub, gate, approvals, engine, infrastructure, publish } = core;
   const { allToolsReady, desk: servers } = hub;
@@ -60,10 +47,9 @@ export function declareServices(parts: WorkspaceParts, { data, options, core, is
   const loops = lazy(() => keepLoops({ data, values, clock, logger }));
   const turn = lazy(() => makeLoop({ data, engine, registry, gate, models, infrastructure, clock, ids, logger }));
   const api = lazy(() => httpServices({ ...parts, gate, allToolsReady }, { engine, approvals }, data));
-  const tokens = lazy(async () => {
-    const firstToken = listen?.firstToken ?? (await firstTokenOf(data, options));
-    return openTokenStore({ dataFolder: values.data, firstToken, localToken: data.localToken, clock });
-  });
+  const tokens = lazy(async () =>
+    openTokenStore({ dataFolder: values.data, firstToken: await firstToken(), localToken: data.localToken, clock }),
+  );
   const isEnabled = (): boolean => hub.settings().subAgentEnabled !== false;
   // Its tools are known from the start; the rest of it comes with its first request.
   const subAgent = leadSubAgent({
@@ -131,7 +117,7 @@ export function declareServices(parts: WorkspaceParts, { data, options, core, is
         ...parts,
         ...forMcp,
         gateway: options.gateway === true,
-        watchEvents: data.state.watch,
+        watchEvents: (listener) => data.state.watch(listener),
         ...(planWatch && { onPlans: planWatch.listen }),
       }),
       tokens: await tokens(),
@@ -179,20 +165,7 @@ type ServiceNeeds = {
   readonly data: OwnedData;
   readonly options: OpenOptions;
   readonly core: OwnedEngine;
+  readonly firstToken: () => Promise<string>;
   /** False while sessions of an earlier process are still being resumed. */
   readonly isReady: () => boolean;
 };
-
-/** Kept in the state folder. Where there is none, a server must be given one, and other commands go without. */
-async function firstTokenOf({ home }: OwnedData, { listen }: OpenOptions): Promise<string> {
-  if (home.folder !== undefined) return readFirstToken(home.folder);
-  if (listen !== undefined) throw usageError("usage", "Set ERGON_TOKEN: there is no state folder to keep a token in.");
-  return newSecret();
-}
-
-/** Says once, at the start, what a person should know about the first token. */
-export function noteTokens({ home }: OwnedData, { values, note }: WorkspaceParts): void {
-  if (home.notice !== undefined) note(home.notice);
-  const old = join(values.data, "token");
-  if (existsSync(old)) note(`${old}, a token of an earlier Ergon, is not used. To use it: ergon trust ${values.data}`);
-}

@@ -29,7 +29,7 @@ import {
   PlanVerdict,
 } from "@ergon/core";
 import type { EngineWorld } from "@ergon/core/testing";
-import { openTokenStore, type OwnedSubAgent, readSettings, type TokenStore } from "@ergon/node";
+import { openFileLoginStore, openTokenStore, type OwnedSubAgent, readSettings, type TokenStore } from "@ergon/node";
 import { leadSubAgent } from "../hub/host-sub-agent.ts";
 import { type Hub, openHub } from "../hub/open-hub.ts";
 import { composeMcpHost } from "../mcp/host/compose-host.ts";
@@ -90,6 +90,7 @@ export async function serve(
     dataFolder: folder,
     place: { path: ":memory:" },
     isKept: false,
+    logins: () => openFileLoginStore(folder),
     stays: true,
     environment: { XDG_STATE_HOME: join(folder, "state") },
     registry: world.registry,

@@ -101,7 +101,7 @@ export function leadSubAgent(parts: LeadSubAgentParts): OwnedSubAgent {
     },
     stop: async () => {
       isStarted = false;
-      await closeIfOpened(open, ({ stop }) => stop());
+      await closeIfOpened(open, (opened) => opened.stop());
     },
     pause: (how) => {
       pausedHow = how;

@@ -10,6 +10,7 @@ import {
   type Disallow,
   isoTime,
   type Logger,
+  type LoginStore,
   type MCPServerConfig,
   MCPClientManager,
   type NewEvent,
@@ -22,7 +23,6 @@ import {
   createMcpConnector,
   hideInValue,
   openAllowedServers,
-  openFileLoginStore,
   openInvocationLog,
   openKnownEras,
   openServersFile,
@@ -66,6 +66,8 @@ export type LiveHubParts = {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly tell: (events: readonly NewEvent[]) => void;
+  /** Where logins at servers are kept; asked once there is a server to speak of. */
+  readonly logins: () => LoginStore;
   /** Told where to ask what calls usually cost. */
   readonly onLearned: (usualUnits: (toolId: string) => number | undefined) => void;
   /** Told what the configuration says of asking people. */
@@ -113,7 +115,7 @@ export async function openLiveHub(parts: LiveHubParts): Promise<LiveHub> {
   const connector = createMcpConnector({
     logger: told,
     fence: { own, homes: serverHomes(environment) },
-    logins: openFileLoginStore(parts.dataFolder),
+    logins: parts.logins(),
     ...(parts.isKept ? { eras: openKnownEras(join(parts.dataFolder, "eras.json")) } : {}),
     ...lent,
   });

@@ -16,7 +16,7 @@ import {
 } from "@ergon/core";
 import { FIRST_PRINCIPAL } from "@ergon/node";
 import type { Models } from "./choose-models.ts";
-import type { OpenedData } from "../workspace/open-data.ts";
+import type { OpenedData } from "../workspace/opened-data.ts";
 
 export type LoopParts = {
   readonly data: Pick<Extract<OpenedData, { kind: "opened" }>, "state" | "memory" | "vectors" | "supabase">;

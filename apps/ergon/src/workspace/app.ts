@@ -1,4 +1,4 @@
-import type { DryRun, JsonObject, Logger, SandboxProfile } from "@ergon/core";
+import type { DryRun, JsonObject, Logger, LoginStore, SandboxProfile } from "@ergon/core";
 import type {
   FolderInspection,
   Found,
@@ -44,6 +44,8 @@ export type App = {
   readonly leave: (gone?: Workspace) => Promise<void>;
   /** Throws `folder_untrusted` unless the data folder may be used; looks only. */
   readonly checkFolder: () => void;
+  /** Where logins at MCP servers are kept. */
+  readonly logins: () => Promise<LoginStore>;
   /** Makes the data folder when it is absent, for work beside its owner. */
   readonly prepareFolder: () => Promise<void>;
   /** What the data folder's server is entered with; undefined when none was made yet. */

@@ -16,7 +16,7 @@ import type { Models } from "../services/choose-models.ts";
 import type { HubParts } from "../hub/open-hub.ts";
 import type { AskTurn } from "../services/make-loop.ts";
 import type { ClientApprovals, ValidatePlan } from "../mcp/drive/with-owner.ts";
-import type { OpenedData } from "./open-data.ts";
+import type { OpenedData } from "./opened-data.ts";
 import type { PlanCatalog } from "../services/plan-catalog.ts";
 
 /** A data folder at work, as commands and doors see it: through its owner, whoever that is. */

@@ -1,13 +1,6 @@
 import { createInterface } from "node:readline/promises";
 import { hubError, type WantedServer } from "@ergon/core";
-import {
-  allowedServersPath,
-  logIn,
-  openAllowedServers,
-  openFileLoginStore,
-  openServersFile,
-  processEnvironment,
-} from "@ergon/node";
+import { allowedServersPath, logIn, openAllowedServers, openServersFile, processEnvironment } from "@ergon/node";
 import type { App } from "../../workspace/app.ts";
 import type { CommandContext } from "../command-context.ts";
 import { EXIT, type ExitCode } from "../exit-codes.ts";
@@ -23,7 +16,7 @@ export async function loginServer(context: CommandContext, id: string): Promise<
   await app.prepareFolder();
   const wasAsked = await logIn({
     server,
-    logins: openFileLoginStore(app.settings.values.data),
+    logins: await app.logins(),
     signal,
     show: ({ href }) => {
       if (terminal.json) terminal.printJson({ authorizationUrl: href });
@@ -39,7 +32,7 @@ export async function logoutServer(context: CommandContext, id: string): Promise
   const { terminal } = context;
   const app = await context.compose();
   const { config } = await serverOf(app, id);
-  const logins = openFileLoginStore(app.settings.values.data);
+  const logins = await app.logins();
   const removed = config.url !== undefined && (await logins.remove({ serverId: id, url: config.url }));
   if (terminal.json) terminal.printJson({ server: id, removed });
   else terminal.print(removed ? `the login at ${id} is forgotten` : `there is no login at ${id}`);

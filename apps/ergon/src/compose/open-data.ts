@@ -1,9 +1,5 @@
 import { join } from "node:path";
 import {
-  type ApprovalStore,
-  type BlobStore,
-  type ConversationMemory,
-  type ConversationStore,
   createConversationMemory,
   createMemoryApprovalStore,
   createMemoryConversationStore,
@@ -11,15 +7,14 @@ import {
   type ErgonError,
   type Logger,
   type LoopStore,
+  type StateStore,
 } from "@ergon/core";
 import {
   checkDatabaseThere,
   claimFolder,
   type ClaimOptions,
-  type FolderHome,
   type FolderOwner,
   keepEpoch,
-  type KeptVectors,
   openConversationMemory,
   openFileBlobStore,
   openKeptVectors,
@@ -29,55 +24,24 @@ import {
   openSqliteLoopStore,
   openSqliteStateStore,
   type OwnedDatabase,
-  type OwnedFolder,
   type SettingValues,
-  type StorePlace,
   type Supabase,
 } from "@ergon/node";
+import type { OpenedData } from "../workspace/opened-data.ts";
 import { lazy } from "../services/lazy.ts";
-import { DATABASE_NAME } from "./inspect-data.ts";
+import { DATABASE_NAME } from "../workspace/inspect-data.ts";
 
 const VECTORS_NAME = "vectors.db";
-
-type OpenedState = Omit<ReturnType<typeof openSqliteStateStore>, "verify" | "health">;
 
 export type DataOptions = {
   readonly values: SettingValues;
   readonly place: ClaimOptions;
   readonly logger: Logger;
   /** For `memory:`: kept until the process ends. */
-  readonly memoryState: () => OpenedState;
+  readonly memoryState: () => StateStore;
   /** Made for whoever owns the folder, and closed with it. */
   readonly supabase: () => Supabase;
 };
-
-export type OpenedData =
-  | {
-      readonly kind: "opened";
-      readonly state: OpenedState;
-      /** Where other stores keep what they have. */
-      readonly place: StorePlace;
-      /** What is wrong with the database now. */
-      readonly health: () => ErgonError | undefined;
-      readonly blobs: BlobStore;
-      readonly loops: LoopStore;
-      readonly approvals: ApprovalStore;
-      readonly supabase: Supabase;
-      readonly memory: ConversationMemory;
-      readonly vectors: KeptVectors;
-      readonly conversations: ConversationStore;
-      readonly home: FolderHome;
-      /** What other processes of this user come in with. */
-      readonly localToken: string;
-      /** Aborts with the reason when this process may no longer say of anything that it is done. */
-      readonly lost: AbortSignal;
-      /** Tells others where this process listens. */
-      readonly announce: (url: string) => Promise<void>;
-      /** Sends nobody here any more: whoever comes now waits until the folder is free. */
-      readonly retire: () => Promise<void>;
-      readonly close: () => Promise<void>;
-    }
-  | { readonly kind: "owned"; readonly owner: OwnedFolder };
 
 /** Becomes the owner of the data folder, unless another process owns it. Stores that few commands use are opened on first use. */
 export async function openData({ values, place, logger, memoryState, ...parts }: DataOptions): Promise<OpenedData> {

@@ -1,0 +1,38 @@
+import type {
+  ApprovalStore,
+  BlobStore,
+  ConversationMemory,
+  ConversationStore,
+  ErgonError,
+  LoopStore,
+  StateStore,
+} from "@ergon/core";
+import type { FolderHome, KeptVectors, OwnedFolder, StorePlace, Supabase } from "@ergon/node";
+
+export type OpenedData =
+  | {
+      readonly kind: "opened";
+      readonly state: StateStore;
+      /** Where other stores keep what they have. */
+      readonly place: StorePlace;
+      /** What is wrong with the database now. */
+      readonly health: () => ErgonError | undefined;
+      readonly blobs: BlobStore;
+      readonly loops: LoopStore;
+      readonly approvals: ApprovalStore;
+      readonly supabase: Supabase;
+      readonly memory: ConversationMemory;
+      readonly vectors: KeptVectors;
+      readonly conversations: ConversationStore;
+      readonly home: FolderHome;
+      /** What other processes of this user come in with. */
+      readonly localToken: string;
+      /** Aborts with the reason when this process may no longer say of anything that it is done. */
+      readonly lost: AbortSignal;
+      /** Tells others where this process listens. */
+      readonly announce: (url: string) => Promise<void>;
+      /** Sends nobody here any more: whoever comes now waits until the folder is free. */
+      readonly retire: () => Promise<void>;
+      readonly close: () => Promise<void>;
+    }
+  | { readonly kind: "owned"; readonly owner: OwnedFolder };
