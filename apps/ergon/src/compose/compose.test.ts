@@ -25,3 +25,21 @@ it("leaves a data folder that it was still entering when it is closed", async ()
   expect(claim.kind).toBe("owner");
   if (claim.kind === "owner") await claim.release();
 });
+
+it("builds for a command only what it uses, and the rest for those who ask for it", async () => {
+  const data = join(folder, "data");
+  const stopping = new AbortController().signal;
+  const quiet = { note: () => undefined, fatal: () => undefined };
+  const app = compose({ flags: { data }, home: import.meta.dirname, version: "0", stopping, ...quiet });
+  try {
+    const { conversations, loops, isOwner } = await app.enter({ recover: true });
+    expect(isOwner).toBe(true);
+    expect(existsSync(join(data, "vectors.db"))).toBe(false);
+    expect(await loops.list({ owner: "first" })).toEqual([]);
+    expect(existsSync(join(data, "vectors.db"))).toBe(false);
+    expect(await conversations.status()).toMatchObject({ running: true });
+    expect(existsSync(join(data, "vectors.db"))).toBe(true);
+  } finally {
+    await app.close();
+  }
+});

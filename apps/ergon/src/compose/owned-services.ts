@@ -8,7 +8,6 @@ import { FIRST_PRINCIPAL, hasSubAgentRequests, openTokenStore, type OwnedSubAgen
 import { leadSubAgent } from "../hub/host-sub-agent.ts";
 import type { AnsweringServer } from "../http/server/server.ts";
 import type { McpWorkspace } from "../mcp/drive/with-owner.ts";
-import { callDirectly } from "../services/direct-call.ts";
 import { type Lazy, lazy, whenUsed } from "../services/lazy.ts";
 import { type AskLoop, type AskTurn, isRefusal, makeLoop } from "../services/make-loop.ts";
 import { type PlanWatch, watchPlans } from "../services/watch-plans.ts";
@@ -32,7 +31,7 @@ export type OwnedServices = {
   readonly answering: () => Promise<AnsweringServer>;
   /** What commands and MCP ask of the folder. */
   readonly forMcp: McpWorkspace;
-  readonly forCommands: Pick<Workspace, "callTool" | "conversations" | "tokens" | "approvals">;
+  readonly forCommands: Pick<Workspace, "conversations" | "tokens" | "approvals">;
 };
 
 export function declareServices(
@@ -46,7 +45,7 @@ export function declareServices(
 
   const loops = lazy(() => keepLoops({ data, values, clock, logger }));
   const turn = lazy(() => makeLoop({ data, engine, registry, gate, models, infrastructure, clock, ids, logger }));
-  const api = lazy(() => httpServices({ ...parts, gate, allToolsReady }, { engine, approvals }, data));
+  const api = lazy(() => httpServices({ ...parts, gate, allToolsReady }, engine, data));
   const tokens = lazy(async () =>
     openTokenStore({ dataFolder: values.data, firstToken: await firstToken(), localToken: data.localToken, clock }),
   );
@@ -96,7 +95,6 @@ export function declareServices(
     tools: async () => registry.summaries(),
     validatePlan: async ({ plan, input }) =>
       PlanVerdict.parse(validate(plan, { registry, ...(input === undefined ? {} : { input }) })),
-    callFor: (call) => api().tools.call(call),
     approvalsOf: (owner) => approvalClientOf(approvals, { name: owner, owners: [owner], throughClient: true }),
     servers,
   };
@@ -131,17 +129,6 @@ export function declareServices(
     });
   };
 
-  const callTool: Workspace["callTool"] = async ({ role, ...call }) => {
-    const audience = role === undefined ? {} : { role };
-    const caller = { kind: "cli", owner: FIRST_PRINCIPAL, approved: true, ...audience } as const;
-    const called = await callDirectly(
-      { gate, open: () => Promise.resolve(data), clock, ids, infrastructure },
-      { ...call, caller },
-    );
-    if (called.kind === "finished") return called.output;
-    throw new Error("The gate asks about a call that counts as approved.");
-  };
-
   return {
     loops,
     conversations,
@@ -152,7 +139,6 @@ export function declareServices(
     answering,
     forMcp,
     forCommands: {
-      callTool,
       conversations: conversationsWhenUsed,
       tokens: tokenAdmin,
       // The person who works on the data folder itself sees every approval in it.
