@@ -130,6 +130,7 @@ export {
   SessionContext,
   SessionCore,
   SessionError,
+  RunId,
   SessionId,
   SessionStatus,
   StepResult,
@@ -227,6 +228,8 @@ export type { RefinementLoops } from "./ports/refinement-loops.ts";
 export {
   type BlobRow,
   type Commit,
+  type RunClaim,
+  type RunRow,
   type CommitNews,
   type CommitReceipt,
   type ContextRow,
@@ -272,6 +275,15 @@ export {
 export { createIds } from "./memory/ids.ts";
 export { createMemoryLoginStore } from "./memory/login-store.ts";
 export { createLoopIds } from "./store-kit/loop-ids.ts";
+export { createMemoryRequestKeys } from "./memory/request-keys.ts";
+export { createTurns } from "./store-kit/turns.ts";
+export {
+  type KeyedRequest,
+  MAX_REQUEST_KEYS,
+  type NewRequest,
+  type RequestKey,
+  type RequestKeyStore,
+} from "./ports/request-keys.ts";
 export { createMemoryLoopStore } from "./memory/loop-store.ts";
 export { createMemoryLogger, silentLogger } from "./memory/logger.ts";
 export { createMemoryStateStore } from "./memory/state-store.ts";

@@ -12,6 +12,7 @@ export { loopStoreContract } from "./contracts/loop-store.contract.ts";
 export { loggerContract } from "./contracts/logger.contract.ts";
 export { refinementLoopsContract } from "./contracts/refinement-loops.contract.ts";
 export { type OpenedSandbox, sandboxContract } from "./contracts/sandbox.contract.ts";
+export { requestKeysContract } from "./contracts/request-keys.contract.ts";
 export { stateStoreContract } from "./contracts/state-store.contract.ts";
 export { chatModelContract, type OpenedModel } from "./contracts/chat-model.contract.ts";
 export { conversationsContract } from "./contracts/conversations.contract.ts";

@@ -44,6 +44,7 @@ export { homeOf, readFolderId } from "./ownership/known-folders.ts";
 export type { FolderHome } from "./ownership/settle-folder.ts";
 export { type FolderPlace, judgeFolder } from "./ownership/trust-folder.ts";
 export { openSqliteConversationStore } from "./sqlite/stores/conversation-store.ts";
+export { openSqliteRequestKeys } from "./sqlite/stores/request-keys.ts";
 export { openSqliteLoopStore, type SqliteLoopOptions } from "./sqlite/stores/loop-store.ts";
 export { createLocalSandbox, type LocalSandboxOptions } from "./sandbox/local-sandbox.ts";
 export { createRemoteSandbox, type SandboxTarget } from "./sandbox/remote-sandbox.ts";

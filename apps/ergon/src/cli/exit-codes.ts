@@ -23,6 +23,8 @@ const BY_ERROR_CODE = new Map<string, ExitCode>(
     plan_invalid: EXIT.usage,
     plan_input_invalid: EXIT.usage,
     session_not_found: EXIT.usage,
+    run_conflict: EXIT.usage,
+    run_expired: EXIT.usage,
     folder_absent: EXIT.usage,
     blob_not_found: EXIT.usage,
     loop_not_found: EXIT.usage,

@@ -4,6 +4,7 @@ import {
   createMemoryApprovalStore,
   createMemoryConversationStore,
   createMemoryLoopStore,
+  createMemoryRequestKeys,
   type ErgonError,
   type Logger,
   type LoopStore,
@@ -22,6 +23,7 @@ import {
   openSqliteApprovalStore,
   openSqliteConversationStore,
   openSqliteLoopStore,
+  openSqliteRequestKeys,
   openSqliteStateStore,
   type OwnedDatabase,
   type SettingValues,
@@ -69,6 +71,7 @@ export async function openData({ values, place, logger, memoryState, ...parts }:
     const conversations = lazy(() =>
       isKept ? openSqliteConversationStore({ database }) : createMemoryConversationStore(),
     );
+    const requestKeys = lazy(() => (isKept ? openSqliteRequestKeys({ database }) : createMemoryRequestKeys()));
     const close = async () => {
       const openedVectors = vectors.opened();
       const all = [supabase, ...(openedVectors === undefined ? [] : [openedVectors]), state, database, blobs];
@@ -96,6 +99,9 @@ export async function openData({ values, place, logger, memoryState, ...parts }:
       },
       get conversations() {
         return conversations();
+      },
+      get requestKeys() {
+        return requestKeys();
       },
       home: claim.home,
       localToken: claim.localToken,

@@ -106,6 +106,7 @@ export function declareServices(
       approvals,
       servers,
       hubStats: hub.stats,
+      requestKeys: data.requestKeys,
       loops: loopsWhenUsed,
       conversations: conversationsWhenUsed,
       subAgent,

@@ -38,12 +38,15 @@ export function conversationRoutes(conversations: Conversations): readonly Route
       access: "agent",
       body: NewMessage,
       waits: true,
+      isStart: true,
       answers: {
         202: { description: "Taken in; the answer comes by itself", schema: MessageReceipt },
         200: { description: "With Prefer: wait, what it came to", schema: Settled },
       },
       handle: async ({ body }, asker) => {
-        const receipt = await conversations.post({ ...body, owner: asker.owner });
+        const messageId = body.messageId ?? asker.start?.id;
+        const named = messageId === undefined ? {} : { messageId };
+        const receipt = await conversations.post({ ...body, ...named, owner: asker.owner });
         asker.logger.info({ ...receipt }, "A message was received.");
         if (asker.waitMs === undefined) return { status: 202, body: receipt };
         return await answered(receipt, asker);

@@ -13,8 +13,9 @@ import {
 } from "@ergon/core";
 import { TokenInfo } from "@ergon/node";
 import { z } from "zod";
+import { IDEMPOTENCY_KEY, MAX_KEY_CHARS } from "./server/keyed-requests.ts";
 import { type AnswerShape, route, type Route } from "./server/route.ts";
-import { CoreAnswer, ViewAnswer } from "./sessions.ts";
+import { CoreAnswer, ViewAnswer } from "./session-answers.ts";
 
 const SCHEMAS = {
   AgenticPlan,
@@ -84,6 +85,7 @@ function operation(route: Route, schemas: SchemaComponents): Node {
       ...parameters("path", route.params, schemas),
       ...parameters("query", route.query, schemas),
       ...(route.waits === true ? [WAIT] : []),
+      ...(route.isStart === true ? [REQUEST_KEY] : []),
     ],
     ...(route.body === undefined
       ? {}
@@ -98,6 +100,15 @@ const WAIT = {
   required: false,
   description: "wait=SECONDS: answer when the session has settled, or when so many seconds have passed",
   schema: { type: "string", examples: ["wait=10"] },
+};
+
+const REQUEST_KEY = {
+  in: "header",
+  name: IDEMPOTENCY_KEY,
+  required: false,
+  description:
+    "names this request for 24 hours: sent again with the same key and body, it starts nothing and gets the first answer; with another body it is refused (409 run_conflict)",
+  schema: { type: "string", minLength: 1, maxLength: MAX_KEY_CHARS },
 };
 
 function parameters(place: "path" | "query", object: z.ZodObject | undefined, schemas: SchemaComponents): Node[] {

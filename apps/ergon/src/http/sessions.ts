@@ -2,16 +2,12 @@ import {
   accessError,
   type AgenticPlan,
   DryRunReport,
-  Correction,
-  HistoryEntry,
-  isSettled,
   Json,
   JsonObject,
   MAX_PAGE_ROWS,
   Mode,
-  OpenCall,
   RunDiff,
-  SessionContext,
+  RunId,
   SessionCore,
   SessionId,
   type SessionRef,
@@ -22,7 +18,8 @@ import {
 import { z } from "zod";
 import type { HttpParts } from "./server/http-parts.ts";
 import { conditional } from "./server/conditional.ts";
-import { type Answer, type RequestContext, route, type Route } from "./server/route.ts";
+import { type RequestContext, route, type Route } from "./server/route.ts";
+import { ACCEPTED, accepted, settled, ViewAnswer } from "./session-answers.ts";
 
 const DEFAULT_PAGE_ROWS = 100;
 
@@ -49,18 +46,26 @@ const CreateBody = z.strictObject({
   sessionId: SessionId.optional().describe("only for processes on the same data folder"),
 });
 
-const PlanFields = {
+export const PlanFields = {
   planId: z.string().max(1_000).optional(),
   plan: JsonObject.optional().describe("an AgenticPlan; what is wrong with it is said in `issues`"),
   input: Json.optional(),
 };
-const hasOnePlan = ({ planId, plan }: { readonly planId?: string | undefined; readonly plan?: unknown }): boolean =>
-  (planId === undefined) !== (plan === undefined);
-const ONE_PLAN = 'give "planId" or "plan", one of them';
+export const hasOnePlan = ({
+  planId,
+  plan,
+}: {
+  readonly planId?: string | undefined;
+  readonly plan?: unknown;
+}): boolean => (planId === undefined) !== (plan === undefined);
+export const ONE_PLAN = 'give "planId" or "plan", one of them';
 
 const ExecuteBody = z
   .strictObject({
     ...PlanFields,
+    id: RunId.optional().describe(
+      "of the run: sent again with the same plan and input, it gives the run that is there",
+    ),
     create: z.boolean().optional().describe("only for processes on the same data folder"),
   })
   .refine(hasOnePlan, ONE_PLAN);
@@ -81,16 +86,6 @@ const ResumeBody = z.strictObject({
     .literal(false)
     .optional()
     .describe("whoever it is done for may not accept what the supervisor proposed"),
-});
-
-export const CoreAnswer = z.object({ core: SessionCore });
-export const ViewAnswer = z.object({
-  core: SessionCore,
-  context: SessionContext.optional(),
-  history: z.array(HistoryEntry).optional(),
-  nextCursor: z.string().optional(),
-  openCalls: z.array(OpenCall).optional(),
-  corrections: z.array(Correction).optional(),
 });
 
 export function sessionRoutes({
@@ -122,6 +117,7 @@ export function sessionRoutes({
       access: "agent",
       query: z.strictObject({
         status: Statuses.optional(),
+        runId: RunId.optional(),
         limit: Limit.default(DEFAULT_PAGE_ROWS),
         cursor: Cursor.optional(),
       }),
@@ -131,11 +127,12 @@ export function sessionRoutes({
           schema: z.object({ items: z.array(SessionCore), nextCursor: z.string().optional() }),
         },
       },
-      handle: async ({ query: { status, limit, cursor } }, { owner }) => {
+      handle: async ({ query: { status, runId, limit, cursor } }, { owner }) => {
         const page = await engine.listSessions({
           owner,
           limit,
           ...(status === undefined ? {} : { status }),
+          ...(runId === undefined ? {} : { runId }),
           ...(cursor === undefined ? {} : { cursor }),
         });
         return { status: 200, body: page };
@@ -163,7 +160,7 @@ export function sessionRoutes({
         const ref = { owner: asker.owner, sessionId: params.id };
         const waited = asker.waitMs !== undefined;
         if (waited || view === "core") {
-          const core = await settled(ref, asker);
+          const core = await settled(engine, ref, asker);
           if (view === "core") return conditional({ core }, asker);
         }
         const found = await engine.readSession({
@@ -221,6 +218,7 @@ export function sessionRoutes({
       summary: "Run a plan in a session",
       access: "agent",
       waits: true,
+      isStart: true,
       params: SessionParams,
       unknown: noSession,
       query: ChangeQuery,
@@ -231,14 +229,16 @@ export function sessionRoutes({
         if (body.create === true) onlyLocal(asker, "Make the session first: POST /sessions.");
         // Preflight reads an inline plan as the stranger that it is, and names all that is wrong with it.
         const plan = body.planId ?? (body.plan as unknown as AgenticPlan);
+        const id = body.id ?? asker.start?.id;
         const core = await engine.executePlan({
           ...ref,
           plan,
+          ...(id === undefined ? {} : { id }),
           ...(body.input === undefined ? {} : { input: body.input }),
           ...(body.create === undefined ? {} : { create: body.create }),
         });
         asker.logger.info({ sessionId: params.id, planId: core.currentPlanId }, "A plan was started.");
-        return await accepted(core, asker, query.view);
+        return await accepted(engine, core, asker, query.view);
       },
     }),
     route({
@@ -277,7 +277,7 @@ export function sessionRoutes({
           ...(step === undefined ? {} : { step }),
           mayApprove: asker.principal.scope === "person" && body.mayApprove !== false,
         });
-        return await accepted(core, asker, query.view);
+        return await accepted(engine, core, asker, query.view);
       },
     }),
     route({
@@ -292,7 +292,7 @@ export function sessionRoutes({
       body: z.strictObject({}),
       answers: ACCEPTED,
       handle: async ({ params }, asker) =>
-        await accepted(await engine.cancel({ owner: asker.owner, sessionId: params.id }), asker),
+        await accepted(engine, await engine.cancel({ owner: asker.owner, sessionId: params.id }), asker),
     }),
     route({
       method: "POST",
@@ -316,7 +316,7 @@ export function sessionRoutes({
           ...(repeatOnce === undefined ? {} : { repeatOnce }),
         });
         asker.logger.info({ sessionId: core.sessionId, forkedFrom: params.id }, "A session was forked.");
-        return await accepted(core, asker);
+        return await accepted(engine, core, asker);
       },
     }),
   ];
@@ -335,25 +335,6 @@ export function sessionRoutes({
       ...(energyBudget === undefined ? {} : { energyBudget: Math.max(0, energyBudget - energySpent) }),
     });
   }
-
-  /** 202 at once, or 200 with all of it when the caller prefers to wait and it settles in time. */
-  async function accepted(core: SessionCore, asker: RequestContext, view?: View): Promise<Answer> {
-    if (asker.waitMs === undefined) return { status: 202, body: { core } };
-    const ref = { owner: asker.owner, sessionId: core.sessionId };
-    const headers = { "preference-applied": `wait=${String(Math.ceil(asker.waitMs / 1_000))}` };
-    const later = await settled(ref, asker);
-    if (!isSettled(later)) return { status: 202, headers, body: { core: later } };
-    if (view === "core") return { status: 200, headers, body: { core: later } };
-    return { status: 200, headers, body: await engine.readSession(ref) };
-  }
-
-  async function settled(
-    ref: { readonly owner: string; readonly sessionId: string },
-    { waitMs = 0, dismissed }: RequestContext,
-  ): Promise<SessionCore> {
-    const signal = waitMs === 0 ? {} : { signal: dismissed() };
-    return await engine.settled({ ...ref, timeoutMs: waitMs, ...signal });
-  }
 }
 
 const OWN_IDS = "Session ids are given by Ergon; leave sessionId out.";
@@ -362,8 +343,3 @@ const OWN_IDS = "Session ids are given by Ergon; leave sessionId out.";
 export function onlyLocal({ principal }: RequestContext, instead: string): void {
   if (!principal.local) throw accessError("forbidden", instead);
 }
-
-const ACCEPTED = {
-  202: { description: "Accepted; the session goes on by itself", schema: CoreAnswer },
-  200: { description: "With Prefer: wait, the session as it settled", schema: ViewAnswer },
-};

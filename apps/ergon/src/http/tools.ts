@@ -29,6 +29,7 @@ export function toolRoutes({ tools, clock }: Pick<HttpParts, "tools" | "clock">)
       summary: "Call a tool",
       access: "agent",
       waits: true,
+      isStart: true,
       params: z.object({ id: ToolId }),
       unknown: noTool,
       body: z.strictObject({
@@ -66,6 +67,7 @@ export function toolRoutes({ tools, clock }: Pick<HttpParts, "tools" | "clock">)
             sessionId,
             typed,
             follow,
+            startId: asker.start?.id,
             signal: left(),
             patience: waitMs === undefined ? undefined : patience,
           });

@@ -1,4 +1,4 @@
-import type { Engine } from "@ergon/core";
+import type { Engine, ExecutePlan } from "@ergon/core";
 import { explainRefusal } from "./explain-missing.ts";
 import type { LateTools } from "./hub-gate.ts";
 
@@ -9,19 +9,21 @@ export type PlanTools = LateTools & {
 
 /** An engine whose preflight finds the tools of servers that were not needed before. */
 export function hubEngine<E extends Engine>(engine: E, { mayHave, reach, absence, plan, allToolsReady }: PlanTools): E {
+  const reaching = async <T>({ plan: asked }: Pick<ExecutePlan, "plan">, start: () => Promise<T>): Promise<T> => {
+    const named = toolsIn(typeof asked === "string" ? plan(asked) : asked).filter(mayHave);
+    if (named.length === 0) return start();
+    await reach(named);
+    try {
+      return await start();
+    } catch (thrown) {
+      const absent = named.filter(mayHave).map((toolId) => [toolId, absence(toolId)?.message ?? ""] as const);
+      throw explainRefusal(thrown, new Map(absent.filter(([, message]) => message !== "")));
+    }
+  };
   return {
     ...engine,
-    executePlan: async (request) => {
-      const named = toolsIn(typeof request.plan === "string" ? plan(request.plan) : request.plan).filter(mayHave);
-      if (named.length === 0) return engine.executePlan(request);
-      await reach(named);
-      try {
-        return await engine.executePlan(request);
-      } catch (thrown) {
-        const absent = named.filter(mayHave).map((toolId) => [toolId, absence(toolId)?.message ?? ""] as const);
-        throw explainRefusal(thrown, new Map(absent.filter(([, message]) => message !== "")));
-      }
-    },
+    startRun: (request) => reaching(request, () => engine.startRun(request)),
+    executePlan: (request) => reaching(request, () => engine.executePlan(request)),
     // Its plan is the other session's, which only the engine knows.
     fork: async (request) => {
       await allToolsReady();

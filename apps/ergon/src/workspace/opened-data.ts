@@ -3,6 +3,7 @@ import type {
   BlobStore,
   ConversationMemory,
   ConversationStore,
+  RequestKeyStore,
   ErgonError,
   LoopStore,
   StateStore,
@@ -24,6 +25,7 @@ export type OpenedData =
       readonly memory: ConversationMemory;
       readonly vectors: KeptVectors;
       readonly conversations: ConversationStore;
+      readonly requestKeys: RequestKeyStore;
       readonly home: FolderHome;
       /** What other processes of this user come in with. */
       readonly localToken: string;

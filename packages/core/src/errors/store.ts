@@ -4,6 +4,8 @@ export type StoreErrorCode =
   | "session_not_found"
   | "session_exists"
   | "session_conflict"
+  | "run_conflict"
+  | "run_expired"
   | "commit_invalid"
   | "store_newer"
   | "store_corrupt"

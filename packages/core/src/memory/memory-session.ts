@@ -17,6 +17,7 @@ import { journalRow } from "../store-kit/stored-rows.ts";
 /** One session of the memory store. Values are kept as text, so that no reader shares an object with another. */
 export type MemorySession = {
   readonly n: number;
+  readonly id: string;
   readonly owner: string;
   version: number;
   row: SessionRow;
@@ -27,12 +28,11 @@ export type MemorySession = {
 
 type JournalEntry = { readonly start: JournalStartText; readonly end: JournalEndText | undefined };
 
-export function newSession(n: number, owner: string, row: SessionRow): MemorySession {
+export function newSession(n: number, made: Pick<MemorySession, "id" | "owner" | "row">): MemorySession {
   return {
     n,
-    owner,
+    ...made,
     version: 0,
-    row,
     context: createSortedMap(),
     journal: createSortedMap(),
     byStep: new Map(),

@@ -17,6 +17,7 @@ import {
   writeJournal,
 } from "./memory-session.ts";
 import { createEnergySums } from "./energy-totals.ts";
+import { createMemoryRuns } from "./memory-runs.ts";
 import { journalRow, newsOf, storedEvent } from "../store-kit/stored-rows.ts";
 import {
   checkWhole,
@@ -34,6 +35,7 @@ export function createMemoryStateStore(options: { readonly logger?: Logger } = {
   const inOrder: MemorySession[] = [];
   const plans = new Map<string, string>();
   const blobs = new Map<string, (BlobText & { readonly owner: string })[]>();
+  const runs = createMemoryRuns();
   const cursors = new Map<string, number>();
   const events: StoredText[] = [];
   const energy = createEnergySums();
@@ -58,6 +60,7 @@ export function createMemoryStateStore(options: { readonly logger?: Logger } = {
     if (known === undefined && rows.session === undefined && rows.sessionId !== "")
       throw refuse.unknownSession(rows.sessionId);
     checkJournal(rows.sessionId, known, rows.journal);
+    runs.check(rows);
 
     const session = rows.session === undefined ? known : writeSession(rows.sessionId, rows.owner, rows.session, known);
     if (session !== undefined) {
@@ -74,7 +77,7 @@ export function createMemoryStateStore(options: { readonly logger?: Logger } = {
     row: NonNullable<CommitRows["session"]>,
     known: MemorySession | undefined,
   ): MemorySession {
-    const session = known ?? newSession(inOrder.length + 1, owner, row);
+    const session = known ?? newSession(inOrder.length + 1, { id, owner, row });
     if (known === undefined) {
       sessions.set(id, session);
       inOrder.push(session);
@@ -86,6 +89,7 @@ export function createMemoryStateStore(options: { readonly logger?: Logger } = {
 
   function writeShared(rows: CommitRows): void {
     const { owner, sessionId } = rows;
+    runs.write(rows);
     if (rows.plan !== undefined && !plans.has(rows.plan.hash)) plans.set(rows.plan.hash, rows.plan.plan);
     for (const blob of rows.blobs) {
       const owned = blobs.get(blob.id) ?? [];
@@ -117,13 +121,16 @@ export function createMemoryStateStore(options: { readonly logger?: Logger } = {
         const limit = pageLimit(query.limit);
         const after = sessionCursor(query.cursor);
         const ordered = query.order === "oldest" ? inOrder : inOrder.toReversed();
+        const { runId } = query;
         const found = ordered
           .filter(({ n }) => after === undefined || (query.order === "oldest" ? n > after : n < after))
           .filter(({ owner }) => query.owner === undefined || owner === query.owner)
+          .filter(({ id, owner }) => runId === undefined || runs.read({ owner, id: runId })?.sessionId === id)
           .filter(({ row }) => query.status === undefined || query.status.includes(row.status));
         const { items, nextCursor } = pageOf(found, limit, ({ n }) => String(n));
         return { items: items.map(sessionRecord), ...(nextCursor === undefined ? {} : { nextCursor }) };
       }),
+    readRun: (run) => reading(() => runs.read(run)),
     readPlan: (hash) =>
       reading(() => {
         const plan = plans.get(hash);

@@ -72,6 +72,15 @@ export function validatePlan(plan: unknown, { registry, role, input }: PlanCheck
   return reportOf(problems, whole === undefined ? answer : { ...answer, plan: whole });
 }
 
+/** The plan as it is read, whatever tools there are; undefined when its form is wrong. */
+export function readForm(plan: unknown): AgenticPlan | undefined {
+  const copy = plainCopy(plan);
+  if (!copy.ok) return undefined;
+  const problems = createProblems();
+  const outline = outlinePlan(copy.value, problems);
+  return problems.hasErrors() || !outline.isWhole ? undefined : wholePlan(outline);
+}
+
 const NO_ESTIMATE: PlanEstimate = { energyUnits: 0, toolCalls: 0, atLeast: true };
 
 type Asked = { readonly tools: ToolIndex; readonly role: string | undefined; readonly input: unknown };

@@ -26,6 +26,12 @@ export type Engine = {
    * given. Throws what the gate denies, and then nothing is written, or what the tool failed with.
    */
   callTool(request: CallTool): Promise<CalledTool>;
+  /**
+   * Makes a session and starts a plan in it, in one commit. With an `id` that is the owner's already, gives the session of
+   * that run, finished or not; throws `run_conflict` when the plan or the input is another one, `run_expired` when the run
+   * was deleted, and what `executePlan` throws.
+   */
+  startRun(request: NewRun): Promise<SessionCore>;
   /** Answers an open wait. Throws `wait_not_open`, `wait_ambiguous`, `resume_input_invalid`. */
   resume(request: ResumeSession): Promise<SessionCore>;
   cancel(request: SessionRef): Promise<SessionCore>;
@@ -68,7 +74,12 @@ export type ExecutePlan = SessionRef &
     readonly input?: Json;
     /** Makes the session when there is none, in the same commit: a refused plan leaves no empty session behind. */
     readonly create?: boolean;
+    /** As that of `startRun`; a run of this id in another session is a conflict. */
+    readonly id?: string;
   };
+
+/** `id`: unique per owner; the same id with the same plan and input is the same run. */
+export type NewRun = Pick<ExecutePlan, "owner" | "plan" | "input"> & { readonly id?: string };
 
 export type CallTool = {
   readonly owner: string;
@@ -127,6 +138,8 @@ export type SessionView = {
 export type ListSessions = {
   readonly owner: string;
   readonly status?: readonly SessionStatus[];
+  /** Only the session that has the run of this id. */
+  readonly runId?: string;
   readonly limit: number;
   readonly cursor?: string;
 };

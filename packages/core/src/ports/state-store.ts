@@ -25,6 +25,8 @@ import type { Effects } from "../schema/tool.ts";
  *     no session. Any other is refused with `session_not_found`.
  * S9  A commit that is given as a function is asked for when its transaction begins, and not before: until then whoever
  *     makes it may go on adding to it.
+ * S10 A run's id belongs to one run per owner for good: a commit with `run` whose id is taken changes nothing and rejects
+ *     with `run_conflict`, or with `run_expired` when the session of that run was deleted.
  *
  * A `position` is a string that sorts bytewise in the order in which history reads.
  * Positions inside a branch or a loop turn begin with that branch's own prefix, its `scope`; the root scope is "".
@@ -112,6 +114,10 @@ export type Commit = {
   /** The version this commit builds on; 0 says that the session must not exist yet. Required with `session`. */
   readonly expectVersion?: Version;
   readonly plan?: { readonly hash: string; readonly plan: AgenticPlan };
+  /** Gives the session's run an id of the caller's (S11). */
+  readonly run?: RunClaim;
+  /** The session is being deleted at this time: the ids of its runs stay taken, and lead nowhere any more. */
+  readonly expireRuns?: string;
   readonly context?: readonly ContextWrite[];
   /** Deletes the context of every scope that begins with one of these and is longer; applied before `context`. */
   readonly dropScopes?: readonly string[];
@@ -124,6 +130,13 @@ export type Commit = {
   /** Resolves only when the disk has it: before a `once` effect, and before anything is acknowledged outside. */
   readonly durable?: boolean;
 };
+
+/** The id that a caller gave to a run; `hash` says what it was started with. */
+export type RunClaim = { readonly id: string; readonly hash: string };
+
+/** A run's id as the store has it: with its session, or with the time at which that was deleted. */
+export type RunRow = RunClaim &
+  ({ readonly sessionId: string; readonly endedAt?: never } | { readonly sessionId?: never; readonly endedAt: string });
 
 /** A commit, or what will make it (S9). Whoever is asked twice gives the same one. */
 export type CommitSource = Commit | (() => Commit);
@@ -162,6 +175,8 @@ export type JournalQuery = {
 export type SessionQuery = {
   readonly owner?: string;
   readonly status?: readonly SessionStatus[];
+  /** Only the session that has the run of this id. */
+  readonly runId?: string;
   /** Newest first by default; recovery reads oldest first. */
   readonly order?: "newest" | "oldest";
   readonly cursor?: string;
@@ -192,6 +207,8 @@ export type StateStore = {
 
   readSession(sessionId: string): Promise<SessionRecord | undefined>;
   listSessions(query: SessionQuery): Promise<Page<SessionRecord>>;
+  /** What became of a run's id; undefined when the owner has given it to no run. */
+  readRun(run: { readonly owner: string; readonly id: string }): Promise<RunRow | undefined>;
   readPlan(hash: string): Promise<AgenticPlan | undefined>;
 
   /** All rows of these scopes, scope by scope, in key order. */

@@ -11,6 +11,10 @@ export const SessionId = z
   .regex(/^[A-Za-z0-9][A-Za-z0-9_.:-]*$/);
 export type SessionId = z.infer<typeof SessionId>;
 
+/** A run's id, given by the caller that starts it and unique per owner: the same id is the same run. */
+export const RunId = SessionId;
+export type RunId = SessionId;
+
 /** Spec 4's six, plus `cancelled`. */
 export const SessionStatus = z.enum([
   "running",
@@ -62,6 +66,8 @@ export const SessionCore = z.object({
   waiting: z.array(OpenWait),
   /** Counts the plans that this session has run; part of every idempotency key. */
   run: z.int().nonnegative(),
+  /** The id that the latest plan was started with. */
+  runId: RunId.optional(),
   energySpent: z.number(),
   energyBudget: z.number().optional(),
   /** The conversation that it works for. */

@@ -1,4 +1,4 @@
-import type { Commit, ContextWrite, JournalRow, JournalWrite, SessionWrite } from "../ports/state-store.ts";
+import type { Commit, ContextWrite, JournalRow, JournalWrite, RunClaim, SessionWrite } from "../ports/state-store.ts";
 import type { EnergyRow } from "../schema/energy.ts";
 import type { EventType, NewEvent } from "../schema/event.ts";
 import type { SessionStatus } from "../schema/session.ts";
@@ -16,6 +16,8 @@ export type CommitRows = {
   readonly durable: boolean;
   readonly session: SessionRow | undefined;
   readonly plan: PlanRow | undefined;
+  readonly run: RunClaim | undefined;
+  readonly expireRuns: string | undefined;
   readonly dropScopes: readonly string[];
   readonly context: readonly ContextText[];
   readonly journal: readonly JournalText[];
@@ -67,8 +69,8 @@ export type BlobText = { readonly id: string; readonly bytes: number; readonly m
  * Values are trusted to be JSON by their types; what JSON cannot write at all is refused here.
  */
 export function commitRows(commit: Commit): CommitRows {
-  const { sessionId, session, plan, dropScopes, context, journal, energy, blobs, events, cursor, expectVersion } =
-    commit;
+  const { sessionId, session, plan, run, expireRuns, dropScopes, context, journal, energy, blobs, events } = commit;
+  const { cursor, expectVersion } = commit;
   const count =
     sizeOf(dropScopes) +
     sizeOf(context) +
@@ -93,6 +95,11 @@ export function commitRows(commit: Commit): CommitRows {
       plan === undefined
         ? undefined
         : { hash: checkKey(commit, "plan hash", plan.hash), plan: write(commit, "plan", plan.plan, text) },
+    run:
+      run === undefined
+        ? undefined
+        : { id: checkKey(commit, "run id", run.id), hash: checkKey(commit, "run hash", run.hash) },
+    expireRuns: expireRuns === undefined ? undefined : checkKey(commit, "time", expireRuns),
     dropScopes: dropScopes === undefined ? NONE : dropScopes.map((scope) => checkKey(commit, "scope", scope)),
     context: context === undefined ? NONE : context.map((row) => contextText(commit, row, text)),
     journal: journal === undefined ? NONE : journal.map((row) => journalText(commit, row, text)),
@@ -135,15 +142,18 @@ function checkFence(commit: Commit): void {
     if (
       session !== undefined ||
       expectVersion !== undefined ||
+      commit.run !== undefined ||
+      commit.expireRuns !== undefined ||
       sizeOf(commit.context) > 0 ||
       sizeOf(commit.dropScopes) > 0 ||
       sizeOf(commit.journal) > 0
     ) {
-      throw invalid(commit, "names no session and so cannot write session, context or journal rows");
+      throw invalid(commit, "names no session and so cannot write session, run, context or journal rows");
     }
     return;
   }
   checkKey(commit, "session id", sessionId);
+  if (commit.run !== undefined && session === undefined) throw invalid(commit, "names a run without the session");
   if (session === undefined) return;
   if (expectVersion === undefined) throw invalid(commit, "writes the session without expectVersion");
   if (session.core.sessionId !== sessionId)

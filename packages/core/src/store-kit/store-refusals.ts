@@ -1,7 +1,7 @@
 import type { ErgonError } from "../errors/ergon-error.ts";
 import { storeError, type StoreErrorCode } from "../errors/store.ts";
 import { usageError } from "../errors/usage.ts";
-import { MAX_PAGE_ROWS, type Page } from "../ports/state-store.ts";
+import { MAX_PAGE_ROWS, type Page, type RunRow } from "../ports/state-store.ts";
 
 /** What every store says when it refuses: the same words, whichever store it is. */
 export const refuse = {
@@ -15,6 +15,14 @@ export const refuse = {
     storeError("session_not_found", `No session "${sessionId}". Create it with expectVersion 0 first.`, {
       details: { sessionId },
     }),
+  runTaken: ({ id, sessionId, endedAt }: RunRow): ErgonError<StoreErrorCode> =>
+    sessionId === undefined
+      ? storeError("run_expired", `Run "${id}" was deleted at ${endedAt}. To run the plan again, use another id.`, {
+          details: { runId: id, endedAt },
+        })
+      : storeError("run_conflict", `Run "${id}" is there already: session ${sessionId}. Use another id.`, {
+          details: { runId: id, sessionId },
+        }),
   positionTaken: (sessionId: string, position: string): ErgonError<StoreErrorCode> =>
     storeError(
       "commit_invalid",

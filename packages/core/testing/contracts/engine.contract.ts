@@ -7,6 +7,7 @@ import { eventRules } from "../engine/events.ts";
 import { forkRules } from "../engine/forks.ts";
 import { isolationRules } from "../engine/isolation.ts";
 import { readingRules } from "../engine/reading.ts";
+import { namedRunRules } from "../engine/named-runs.ts";
 import { runningRules } from "../engine/running.ts";
 import { waitRules } from "../engine/waits.ts";
 
@@ -29,6 +30,7 @@ export function engineContract(name: string, open: (world: EngineWorld) => Promi
     });
     runningRules(openWorld);
     callRules(openWorld);
+    namedRunRules(openWorld);
     waitRules(openWorld);
     forkRules(openWorld);
     diffRules(openWorld);

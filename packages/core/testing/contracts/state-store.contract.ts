@@ -3,6 +3,7 @@ import type { StateStore } from "../../src/ports/state-store.ts";
 import { commitRules } from "../state-store/commits.ts";
 import { modelRules } from "../state-store/model-test.ts";
 import type { OpenedStore, OpenStore } from "../state-store/opened-store.ts";
+import { runRules } from "../state-store/runs.ts";
 import { sessionRules } from "../state-store/read-sessions.ts";
 import { contextRules } from "../state-store/read-context.ts";
 import { journalRules } from "../state-store/read-journal.ts";
@@ -33,6 +34,7 @@ export function stateStoreContract(name: string, open: OpenStore): void {
     });
     commitRules(track);
     sessionRules(track);
+    runRules(track);
     contextRules(track);
     journalRules(track);
     eventRules(track);

@@ -7,8 +7,10 @@
  * R3  An event that `follow` gave is not given again, and none is left out, however often the connection breaks.
  */
 import {
+  type AgenticPlan,
   Correction,
   type Engine,
+  type ExecutePlan,
   HistoryEntry,
   isSettled,
   Json,
@@ -51,10 +53,12 @@ export function createRemoteEngine(target: RemoteTarget): Engine {
   return {
     createSession: async ({ owner, ...body }) =>
       SessionCore.parse(await ask({ owner, method: "POST", path: "/sessions", body })),
-    executePlan: async ({ plan, input, create, ...request }) => {
-      const body = { ...(typeof plan === "string" ? { planId: plan } : { plan }), input, create };
-      return await change(request, "execute-plan", body);
+    startRun: async ({ owner, plan, input, id }) => {
+      const body = { ...planField(plan), input, id };
+      return Accepted.parse(await ask({ owner, method: "POST", path: "/runs", body })).core;
     },
+    executePlan: async ({ plan, input, create, id, ...request }) =>
+      await change(request, "execute-plan", { ...planField(plan), input, create, id }),
     // Progress is heard only in the process that runs the tool.
     callTool: async ({ owner, toolId, args, sessionId, typed, follow, signal }) => {
       const body = { args, sessionId, follow, role: typed?.role, ...(typed === undefined ? {} : { typed: true }) };
@@ -90,8 +94,8 @@ export function createRemoteEngine(target: RemoteTarget): Engine {
       const query = { with: withSessionId };
       return RunDiff.parse(await ask({ owner: ref.owner, path: `${sessionPath(ref.sessionId)}/diff`, query }));
     },
-    listSessions: async ({ owner, status, limit, cursor }) => {
-      const query = { status: status?.join(","), limit: pageRows(limit, 1), cursor };
+    listSessions: async ({ owner, status, runId, limit, cursor }) => {
+      const query = { status: status?.join(","), runId, limit: pageRows(limit, 1), cursor };
       const { items, nextCursor } = SessionPage.parse(await ask({ owner, path: "/sessions", query }));
       return { items, ...(nextCursor === undefined ? {} : { nextCursor }) };
     },
@@ -162,6 +166,10 @@ function isAborted(signal: AbortSignal | undefined): boolean {
 
 function waitHeader(waitMs: number): { readonly prefer: string } {
   return { prefer: `wait=${(Math.min(waitMs, SETTLE_POLL_MS) / 1_000).toFixed(3)}` };
+}
+
+function planField(plan: ExecutePlan["plan"]): { readonly planId: string } | { readonly plan: AgenticPlan } {
+  return typeof plan === "string" ? { planId: plan } : { plan };
 }
 
 function pageRows(wanted: number, least: number): string {

@@ -2,6 +2,7 @@ import type { JournalQuery } from "@ergon/core";
 import { describe, expect, it } from "vitest";
 import { openDatabase } from "./database/open-database.ts";
 import { readJournal, readJournalRow } from "./state/read-journal.ts";
+import { readRun } from "./state/read-runs.ts";
 import { readEvents } from "./state/read-events.ts";
 import { listSessions, readContext, readScopes, readSession } from "./state/read-sessions.ts";
 import { createReader, type Reader } from "./database/reader.ts";
@@ -33,6 +34,7 @@ describe("how SQLite answers", () => {
 
   it.each([
     ["a journal row", (reader: Reader) => readJournalRow(reader, 1, "a")],
+    ["a run", (reader: Reader) => readRun(reader, { owner: "ada", id: "r" })],
     ["a session", (reader: Reader) => readSession(reader, "s")],
     ["a scope", (reader: Reader) => readContext(reader, 1, [""])],
     ["scopes", (reader: Reader) => readScopes(reader, 1, { scopePrefix: "a", limit: 10 })],

@@ -17,6 +17,7 @@ import type {
   LoopRequest,
   PlanReport,
   RefinementLoops,
+  RequestKeyStore,
   StoredEvent,
   ToolSummary,
 } from "@ergon/core";
@@ -31,6 +32,7 @@ export type HttpParts = {
   readonly outbox: Outbox;
   readonly tools: ToolApi;
   readonly plans: PlanApi;
+  readonly requestKeys: RequestKeyStore;
   readonly loops: RefinementLoops;
   readonly approvals: Pick<ApprovalService, "list" | "find" | "decide" | "grants" | "revoke">;
   readonly conversations: Conversations;

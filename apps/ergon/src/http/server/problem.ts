@@ -45,10 +45,13 @@ const STATUS: Readonly<Record<string, number>> = {
   install_failed: 502,
   conversation_not_found: 404,
 
+  run_expired: 410,
+
   method_not_allowed: 405,
 
   session_busy: 409,
   session_conflict: 409,
+  run_conflict: 409,
   session_ended: 409,
   session_exists: 409,
   plan_missing: 409,

@@ -16,6 +16,11 @@ export type RequestContext = {
   readonly waitMs: number | undefined;
   readonly lastEventId: string | undefined;
   readonly ifNoneMatch: string | undefined;
+  /**
+   * Of a request with an `Idempotency-Key`: names what it starts, the same each time that it is sent. Sent before, it may
+   * have started that already.
+   */
+  readonly start?: { readonly id: string; readonly wasSent: boolean };
   /** From now on it counts as an open stream, not as a request under way. Throws `too_many_requests`. */
   readonly becomeStream: () => void;
   /** Aborts when there is nobody to answer any more. */
@@ -49,11 +54,15 @@ export type Route = {
   readonly body?: z.ZodType;
   /** Takes `Prefer: wait`. */
   readonly waits?: boolean;
+  /** Takes `Idempotency-Key`: what it starts, it starts once. */
+  readonly isStart?: boolean;
   readonly answers: Readonly<Record<number, AnswerShape>>;
+  /** Throws what is wrong with the input. */
+  readonly check: (input: RawInput) => void;
   readonly handle: (input: RawInput, asker: RequestContext) => Promise<Answer>;
 };
 
-type RawInput = { readonly params: unknown; readonly query: unknown; readonly body: unknown };
+export type RawInput = { readonly params: unknown; readonly query: unknown; readonly body: unknown };
 
 type Parsed<T extends z.ZodType | undefined> = T extends z.ZodType ? z.output<T> : undefined;
 
@@ -61,7 +70,7 @@ type Definition<
   P extends z.ZodObject | undefined,
   Q extends z.ZodObject | undefined,
   B extends z.ZodType | undefined,
-> = Omit<Route, "handle" | "params" | "query" | "body"> & {
+> = Omit<Route, "check" | "handle" | "params" | "query" | "body"> & {
   readonly params?: P;
   /** What a name that cannot exist answers: the same as one that does not. */
   readonly unknown?: (params: Readonly<Record<string, string>>) => Error;
@@ -79,19 +88,18 @@ export function route<
   B extends z.ZodType | undefined = undefined,
 >(definition: Definition<P, Q, B>): Route {
   const { params, query, body, unknown, handle, ...rest } = definition;
+  const read = (input: RawInput) => ({
+    params: parseParams(params, input.params, unknown) as Parsed<P>,
+    query: parse(query, input.query, "query") as Parsed<Q>,
+    body: parse(body, input.body ?? {}, "body") as Parsed<B>,
+  });
   return {
     ...rest,
     ...(params === undefined ? {} : { params }),
     ...(query === undefined ? {} : { query }),
     ...(body === undefined ? {} : { body }),
-    handle: async (input, asker) => {
-      const parsed = {
-        params: parseParams(params, input.params, unknown) as Parsed<P>,
-        query: parse(query, input.query, "query") as Parsed<Q>,
-        body: parse(body, input.body ?? {}, "body") as Parsed<B>,
-      };
-      return await handle(parsed, asker);
-    },
+    check: (input) => void read(input),
+    handle: async (input, asker) => await handle(read(input), asker),
   };
 }
 

@@ -10,7 +10,7 @@ import { randomBytes } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import { once } from "node:events";
 import type { Server, Socket } from "node:net";
-import type { Logger } from "@ergon/core";
+import type { JsonObject, Logger } from "@ergon/core";
 import { fastify, type FastifyInstance, type FastifyRequest } from "fastify";
 import { listeningAt } from "./addresses.ts";
 import { createHostCheck } from "./allowed-hosts.ts";
@@ -28,6 +28,7 @@ import { type HttpParts, MAX_CONNECTIONS, REQUEST_TIMES } from "./http-parts.ts"
 import { readJsonBody } from "./json-body.ts";
 import { askRoutes } from "../planner-loop.ts";
 import { loopRoutes } from "../refinement-loops.ts";
+import { createKeyedRequests, IDEMPOTENCY_KEY, type KeyedRequests } from "./keyed-requests.ts";
 import { createLimiter } from "./limits.ts";
 import { addMcp } from "../mcp.ts";
 import { createMetrics } from "../metrics.ts";
@@ -36,6 +37,7 @@ import { planRoutes } from "../plans.ts";
 import { httpError } from "./problem.ts";
 import type { Route } from "./route.ts";
 import { serverRoutes } from "../servers.ts";
+import { runRoutes } from "../runs.ts";
 import { sessionRoutes } from "../sessions.ts";
 import { subAgentRoutes } from "../subagent.ts";
 import { tokenRoutes } from "../tokens.ts";
@@ -65,6 +67,7 @@ export function createHttpServer(parts: HttpParts): AnsweringServer {
   const door = createRequestGuard({ ...parts, hosts, limiter, metrics, draining: draining.signal });
   const isDraining = (): boolean => draining.signal.aborted;
   const routes = [
+    ...runRoutes(parts),
     ...sessionRoutes(parts),
     ...eventRoutes({ ...parts, streams }),
     ...planRoutes(parts.plans),
@@ -81,6 +84,7 @@ export function createHttpServer(parts: HttpParts): AnsweringServer {
     ...serverRoutes(parts.servers),
     ...healthRoutes({ ...parts, streams, metrics, isDraining }),
   ];
+  const keyed = createKeyedRequests({ ...parts, store: parts.requestKeys });
   const app = createApp(parts);
   app.addHook("onRequest", (request, reply, done) => {
     try {
@@ -96,7 +100,7 @@ export function createHttpServer(parts: HttpParts): AnsweringServer {
   app.setErrorHandler((error, request, reply) => sendProblem(error, request, reply, parts.logger));
   app.setNotFoundHandler((request, reply) => sendProblem(unknownRoute(app, request), request, reply, parts.logger));
   for (const route of [...routes, openApiRoute(routes, parts.version)])
-    addRoute(app, route, { askerOf: door.asker, logger: parts.logger });
+    addRoute(app, route, { askerOf: door.asker, keyed, logger: parts.logger });
   const silent = watchSilent(app);
   const mcp = addMcp(app, { host: parts.mcp, door, clock: parts.clock, logger: parts.logger });
 
@@ -181,7 +185,11 @@ function uncompiled(): never {
 function addRoute(
   app: FastifyInstance,
   route: Route,
-  { askerOf, logger }: { readonly askerOf: RequestGuard["asker"]; readonly logger: Logger },
+  {
+    askerOf,
+    keyed,
+    logger,
+  }: { readonly askerOf: RequestGuard["asker"]; readonly keyed: KeyedRequests; readonly logger: Logger },
 ): void {
   const isStream = Object.values(route.answers).some(({ mediaType }) => mediaType === "text/event-stream");
   app.route({
@@ -190,11 +198,23 @@ function addRoute(
     exposeHeadRoute: route.method === "GET" && !isStream,
     config: { access: route.access },
     handler: async (request, reply) => {
-      const { params, query, body } = request;
-      return sendAnswer(await route.handle({ params, query, body }, askerOf(request, reply)), reply, logger);
+      const { params, query, body, headers } = request;
+      const input = { params, query, body };
+      const asker = askerOf(request, reply);
+      const key = route.isStart === true ? headers[IDEMPOTENCY_KEY.toLowerCase()] : undefined;
+      if (key === undefined) return sendAnswer(await route.handle(input, asker), reply, logger);
+      route.check(input);
+      const asked = [route.method, route.path, (params ?? {}) as JsonObject, (body ?? {}) as JsonObject];
+      const answer = await keyed({ owner: asker.owner, key: String(key), asked }, (start) =>
+        // Whoever lost the connection sends it again, and waits for what goes on meanwhile.
+        route.handle(input, { ...asker, start, left: () => NEVER }),
+      );
+      return sendAnswer(answer, reply, logger);
     },
   });
 }
+
+const NEVER = new AbortController().signal;
 
 const METHODS = ["GET", "HEAD", "POST", "PATCH", "DELETE"] as const;
 

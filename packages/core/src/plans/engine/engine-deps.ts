@@ -53,6 +53,8 @@ export type StartRun = ExecutePlan & {
 export type CallHere = CallTool & {
   /** Until it aborts, a person's answer is waited for; absent: not at all. */
   readonly patience?: AbortSignal | undefined;
+  /** Names the call: sent again under the same name, it is answered with what became of it. */
+  readonly startId?: string | undefined;
 };
 
 export type WatchModel = (model: ChatModel, toolId: string) => ChatModel;

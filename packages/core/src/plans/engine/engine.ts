@@ -10,8 +10,8 @@ import { engineStopping, planError } from "../../errors/plan.ts";
 import { storeError } from "../../errors/store.ts";
 import { usageError } from "../../errors/usage.ts";
 import { isoTime } from "../../ports/clock.ts";
-import type { CalledTool, CreateSession, Engine, ExecutePlan, ForkSession } from "../../ports/engine.ts";
-import type { SessionRecord } from "../../ports/state-store.ts";
+import type { CalledTool, CreateSession, Engine, ExecutePlan, ForkSession, NewRun } from "../../ports/engine.ts";
+import type { RunClaim, SessionRecord } from "../../ports/state-store.ts";
 import { isSettled, type SessionCore } from "../../schema/session.ts";
 import { offload } from "../../tools/gate/offload.ts";
 import { createCorrections, type Corrections } from "./corrections.ts";
@@ -23,7 +23,8 @@ import { createCallTool } from "./run/call-tool.ts";
 import { createCancel } from "./run/cancel.ts";
 import { type CallUnderWay, createRunPool, type TakeUp } from "./run/run-pool.ts";
 import { createSettledWaiters } from "./run/settled-waiters.ts";
-import { startPlan } from "./run/start-run.ts";
+import { createNamedRuns } from "./run/named-runs.ts";
+import { namedPlan, startPlan } from "./run/start-run.ts";
 import { waiting } from "./run/waiting.ts";
 import { createSessionReader } from "./session-reader.ts";
 import { createSettleApproval, type SettleApproval } from "./waits/approval-answers.ts";
@@ -32,7 +33,8 @@ import { createResume } from "./waits/resume.ts";
 /** Runs with something under way at once; a plan beyond that is refused, to be tried again. */
 export const MAX_ACTIVE_RUNS = 10_000;
 
-export type EmbeddedEngine = Omit<Engine, "executePlan" | "callTool"> & {
+export type EmbeddedEngine = Omit<Engine, "executePlan" | "startRun" | "callTool"> & {
+  startRun(request: NewRun & Omit<StartRun, keyof ExecutePlan>): Promise<SessionCore>;
   executePlan(request: StartRun): Promise<SessionCore>;
   callTool(request: CallHere): Promise<CalledTool>;
   /** Takes up every unfinished session, or those that it is told; resolves when all of them have been. */
@@ -59,6 +61,8 @@ export function createEngine(given: EngineDeps & { readonly plans: PlanLookup })
   const reader = createSessionReader(given);
   const settling = createSettledWaiters(given.clock);
   const pool = createRunPool({ deps, record: reader.record, onCommit: settling.tell });
+  const coreOf = async (owner: string, sessionId: string) => (await reader.record({ owner, sessionId })).core;
+  const namedRuns = createNamedRuns({ store: given.store, coreOf });
   let draining = false;
   let closing = false;
   const resume = createResume({ deps, pool, record: reader.record, isDraining: () => draining });
@@ -67,19 +71,11 @@ export function createEngine(given: EngineDeps & { readonly plans: PlanLookup })
   return waiting({
     ...reader,
     createSession,
-    executePlan: async (request) => {
-      refuseWhenClosing();
-      const { sessionId } = request;
-      if (!pool.reserve(sessionId)) throw busy(sessionId, (await reader.record(request)).core.status);
-      try {
-        const record = await sessionFor(request);
-        if (record.cursor !== null) throw busy(sessionId, record.core.status);
-        refuseWhenFull();
-        return await startPlan({ ...deps, pool }, record, request);
-      } finally {
-        pool.unreserve(sessionId);
-      }
+    startRun: (request) => {
+      const inNew = { ...request, sessionId: deps.ids.next("ses"), create: true };
+      return startNamed(inNew, request.id);
     },
+    executePlan: (request) => startNamed(request, request.id, request.sessionId),
     callTool: createCallTool({
       deps: { ...deps, pool },
       reader,
@@ -137,6 +133,28 @@ export function createEngine(given: EngineDeps & { readonly plans: PlanLookup })
     corrections: createCorrections({ deps, pool }),
     settleApproval: createSettleApproval({ deps, pool }),
   });
+
+  async function startNamed(request: StartRun, id: string | undefined, sessionId?: string): Promise<SessionCore> {
+    refuseWhenClosing();
+    if (id === undefined) return await start(request);
+    const { owner, input } = request;
+    const plan = typeof request.plan === "string" ? namedPlan(deps.plans, request.plan) : request.plan;
+    return await namedRuns.once({ owner, id, plan, input, sessionId }, (claim) => start(request, claim));
+  }
+
+  async function start(request: StartRun, claim?: RunClaim): Promise<SessionCore> {
+    refuseWhenClosing();
+    const { sessionId } = request;
+    if (!pool.reserve(sessionId)) throw busy(sessionId, (await reader.record(request)).core.status);
+    try {
+      const record = await sessionFor(request);
+      if (record.cursor !== null) throw busy(sessionId, record.core.status);
+      refuseWhenFull();
+      return await startPlan({ ...deps, pool }, record, request, claim);
+    } finally {
+      pool.unreserve(sessionId);
+    }
+  }
 
   /** Without a supervisor, nobody will see to what one of an earlier process had begun to see to. */
   function isLeftAlone({ status }: SessionCore): boolean {

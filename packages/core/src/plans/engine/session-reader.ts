@@ -77,11 +77,12 @@ export function createSessionReader({ store, blobs }: Pick<EngineDeps, "store" |
       ]);
       return diffRuns(one, other);
     },
-    listSessions: async ({ owner, status, limit, cursor }) => {
+    listSessions: async ({ owner, status, runId, limit, cursor }) => {
       const page = await store.listSessions({
         owner,
         limit: Math.min(limit, MAX_PAGE_ROWS),
         ...(status === undefined ? {} : { status }),
+        ...(runId === undefined ? {} : { runId }),
         ...(cursor === undefined ? {} : { cursor }),
       });
       return { ...page, items: page.items.map(({ core }) => core) };

@@ -106,6 +106,25 @@ describe("opening a database", () => {
     expect(() => openDatabase({ path })).toThrow(unusable);
   });
 
+  it("brings a database of an earlier schema up to date, with all that it has", async () => {
+    const path = freshPath();
+    const [first] = STATE_SCHEMA.migrations;
+    if (first === undefined) throw new Error("There is no schema.");
+    openAny({ path, schema: { ...STATE_SCHEMA, migrations: [first] } }).close();
+    const core = { sessionId: "s", status: "completed" as const, createdAt: "", updatedAt: "", waiting: [], run: 1 };
+    change(
+      path,
+      `INSERT INTO sessions (id, owner, version, status, energy_units, energy_rows, core, frames)
+       VALUES ('s', 'ada', 3, 'completed', 0, 0, '${JSON.stringify(core)}', 'null')`,
+    );
+    const store = openSqliteStateStore({ path });
+    expect(await store.readSession("s")).toMatchObject({ core, owner: "ada", version: 3 });
+    const session = { core: { ...core, energySpent: 0 }, cursor: null };
+    await store.commit({ sessionId: "s", owner: "ada", expectVersion: 3, session, run: { id: "r", hash: "h" } });
+    expect(await store.readRun({ owner: "ada", id: "r" })).toEqual({ id: "r", hash: "h", sessionId: "s" });
+    await store.close();
+  });
+
   it("finishes a migration that a dead process had begun", async () => {
     const path = freshPath();
     const db = new DatabaseSync(path);

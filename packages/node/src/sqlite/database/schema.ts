@@ -246,6 +246,36 @@ CREATE TABLE sub_agent_requests (
 CREATE INDEX sub_agent_requests_by_end ON sub_agent_requests (ended, n);
 `;
 
+/**
+ * Starts that can be sent again. A run's id whose session was deleted keeps its row, so that it is not given again; keys of
+ * requests are kept for a day.
+ */
+const STARTS = `
+CREATE TABLE runs (
+  id TEXT NOT NULL,
+  owner TEXT NOT NULL,
+  hash TEXT NOT NULL,
+  session_n INTEGER,
+  ended_at TEXT,
+  PRIMARY KEY (id, owner)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX runs_by_session ON runs (session_n) WHERE session_n IS NOT NULL;
+
+CREATE TABLE request_keys (
+  n INTEGER PRIMARY KEY,
+  owner TEXT NOT NULL,
+  key TEXT NOT NULL,
+  position INTEGER NOT NULL,
+  at TEXT NOT NULL,
+  fingerprint TEXT NOT NULL,
+  start_id TEXT NOT NULL,
+  answer TEXT
+) STRICT;
+CREATE UNIQUE INDEX request_keys_by_key ON request_keys (owner, key);
+CREATE UNIQUE INDEX request_keys_by_position ON request_keys (owner, position);
+CREATE INDEX request_keys_by_time ON request_keys (at);
+`;
+
 /** "Ergn" in the file's header: says whose database this is. */
 export const APPLICATION_ID = 0x4572676e;
 
@@ -254,6 +284,9 @@ export const FIRST_PLAIN_VERSION = 3;
 
 export const STATE_SCHEMA: DatabaseSchema = {
   applicationId: APPLICATION_ID,
-  migrations: [{ version: FIRST_PLAIN_VERSION, sql: TABLES }],
+  migrations: [
+    { version: FIRST_PLAIN_VERSION, sql: TABLES },
+    { version: 4, sql: STARTS },
+  ],
 };
 export const SCHEMA_VERSION = Math.max(...STATE_SCHEMA.migrations.map(({ version }) => version));

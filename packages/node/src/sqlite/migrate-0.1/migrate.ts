@@ -6,7 +6,7 @@ import { checkOwnDatabase, checkOwnFile } from "../../ownership/own-file.ts";
 import { syncPath } from "../../blobs/sync-path.ts";
 import { freeName } from "../database/free-name.ts";
 import { identityOf, inTransaction } from "../database/open-database.ts";
-import { APPLICATION_ID, FIRST_PLAIN_VERSION, STATE_SCHEMA } from "../database/schema.ts";
+import { APPLICATION_ID, FIRST_PLAIN_VERSION, SCHEMA_VERSION, STATE_SCHEMA } from "../database/schema.ts";
 import { importState } from "./import-state.ts";
 import { importStores, STORE_FILES } from "./import-stores.ts";
 import { logFilesOf } from "./old-log.ts";
@@ -65,14 +65,14 @@ function takeOver(
         .prepare("SELECT name FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL")
         .all())
         db.exec(`DROP INDEX "${String(name)}"`);
-      db.exec(STATE_SCHEMA.migrations[0]?.sql ?? "");
+      for (const { sql } of STATE_SCHEMA.migrations) db.exec(sql);
       const discarded = version === 0 ? 0 : importState(db, path, version);
       importStores.copy(db);
       for (const table of before) db.exec(`DROP TABLE "old_${table}"`);
       const note = db.prepare("INSERT INTO migrated (from_version, copy, discarded_records) VALUES (?, ?, ?)");
       note.run(version, basename(copy), discarded);
       db.exec(`PRAGMA application_id = ${String(APPLICATION_ID)};
-        PRAGMA user_version = ${String(FIRST_PLAIN_VERSION)}`);
+        PRAGMA user_version = ${String(SCHEMA_VERSION)}`);
       return discarded;
     });
   } finally {

@@ -148,6 +148,8 @@ export function readOldCommit(
             input: written.input === undefined ? null : JSON.stringify(written.input),
           },
     plan: plan === undefined ? undefined : { hash: plan.hash, plan: JSON.stringify(plan.plan) },
+    run: undefined,
+    expireRuns: undefined,
     dropScopes: written.dropScopes ?? [],
     context: (written.context ?? []).map(([scope, key, implicit, position, value]) => ({
       scope,

@@ -9,6 +9,7 @@ import {
 } from "@ergon/core";
 import type { OwnedDatabase } from "../database/owned-database.ts";
 import { createSessionDirectory, type KnownSession } from "./session-directory.ts";
+import { readRun } from "./read-runs.ts";
 import { fromSqlite, isBusy, isConstraint } from "../database/sqlite-errors.ts";
 import { createWriteStatements, writeRows } from "./write-rows.ts";
 
@@ -42,6 +43,10 @@ export function createBatchWriter(database: OwnedDatabase): BatchWriter {
     if (expectVersion !== undefined && expectVersion !== version)
       throw refuse.conflict(sessionId, expectVersion, version);
     if (session === undefined && rows.session === undefined && sessionId !== "") throw refuse.unknownSession(sessionId);
+    if (rows.run !== undefined) {
+      const taken = readRun(database, { owner: rows.owner, id: rows.run.id });
+      if (taken !== undefined) throw refuse.runTaken(taken);
+    }
     // Positions that come twice in this commit, as a start and its end may.
     const own = new Map<string, boolean>();
     for (const { position, start, end } of journal) {

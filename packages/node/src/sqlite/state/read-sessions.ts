@@ -27,11 +27,13 @@ export function listSessions({ all }: Reader, query: SessionQuery): Page<Session
   const conditions = [
     ...(query.owner === undefined ? [] : ["s.owner = ?"]),
     ...(query.status === undefined ? [] : [`s.status IN (${query.status.map(() => "?").join(", ")})`]),
+    ...(query.runId === undefined ? [] : ["s.n IN (SELECT session_n FROM runs WHERE id = ?)"]),
     ...(after === undefined ? [] : [newest ? "s.n < ?" : "s.n > ?"]),
   ];
   const values = [
     ...(query.owner === undefined ? [] : [query.owner]),
     ...(query.status ?? []),
+    ...(query.runId === undefined ? [] : [query.runId]),
     ...(after === undefined ? [] : [after]),
   ];
   const where = conditions.length === 0 ? "" : `WHERE ${conditions.join(" AND ")}`;

@@ -10,6 +10,7 @@ import { createBatchWriter } from "./batch-writer.ts";
 import { openOwnedDatabase } from "../database/owned-database.ts";
 import { readJournal, readJournalRow } from "./read-journal.ts";
 import { readEnergy } from "./read-energy.ts";
+import { readRun } from "./read-runs.ts";
 import { readEvents } from "./read-events.ts";
 import { listSessions, readContext, readScopes, readSession } from "./read-sessions.ts";
 import type { StorePlace } from "../stores/small-store.ts";
@@ -46,6 +47,7 @@ export function openSqliteStateStore(options: SqliteStoreOptions): SqliteStateSt
     watch: queue.watch,
     readSession: (sessionId) => reading("a session", () => readSession(database, sessionId)),
     listSessions: (query) => reading("sessions", () => listSessions(database, query)),
+    readRun: (run) => reading("a run's id", () => readRun(database, run)),
     readPlan: (hash) =>
       reading("a plan", () => {
         const [row] = database.all<{ readonly plan: string }>("SELECT plan FROM plans WHERE hash = ?", hash);

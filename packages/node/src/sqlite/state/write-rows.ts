@@ -24,6 +24,7 @@ export function writeRows(statements: WriteStatements, rows: CommitRows, place: 
   const { n } = place;
   if (n !== undefined) {
     writeSession(statements, rows, n, place.known);
+    writeRuns(statements, rows, n);
     writeJournal(statements, rows, n);
     writeContext(statements, rows, n);
   }
@@ -49,6 +50,11 @@ function writeSession(statements: WriteStatements, rows: CommitRows, n: number, 
   else if (status === known.status) statements.updateSession.run(core, cursor, ...spent, n);
   else statements.updateSessionStatus.run(core, cursor, ...spent, status, n);
   if (planHash !== null || input !== null) statements.putSessionInput.run(n, owner, planHash, input);
+}
+
+function writeRuns(statements: WriteStatements, { owner, run, expireRuns }: CommitRows, n: number): void {
+  if (run !== undefined) statements.addRun.run(run.id, owner, run.hash, n);
+  if (expireRuns !== undefined) statements.expireRuns.run(expireRuns, n);
 }
 
 function writeJournal(statements: WriteStatements, { owner, journal }: CommitRows, n: number): void {
@@ -102,6 +108,8 @@ const SQL = {
   addSessionEnergy: "UPDATE sessions SET energy_units = energy_units + ?, energy_rows = energy_rows + ? WHERE n = ?",
   putSessionInput: `INSERT INTO session_inputs (session_n, owner, plan_hash, input) VALUES (?, ?, ?, ?)
     ON CONFLICT DO UPDATE SET plan_hash = coalesce(excluded.plan_hash, plan_hash), input = coalesce(excluded.input, input)`,
+  addRun: "INSERT INTO runs (id, owner, hash, session_n) VALUES (?, ?, ?, ?)",
+  expireRuns: "UPDATE runs SET session_n = NULL, ended_at = ? WHERE session_n = ?",
   putPlan: "INSERT INTO plans (hash, owner, plan) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
   putContext: `INSERT INTO context (session_n, scope, key, owner, implicit, ord, value) VALUES (?, ?, ?, ?, ?, ?, ?)
     ON CONFLICT DO UPDATE SET owner = excluded.owner, implicit = excluded.implicit, ord = excluded.ord, value = excluded.value`,

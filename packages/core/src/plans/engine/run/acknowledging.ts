@@ -16,6 +16,7 @@ export function acknowledging(engine: EmbeddedEngine, store: Pick<StateStore, "s
   return {
     ...engine,
     createSession: (request) => onDisk(engine.createSession(request)),
+    startRun: (request) => onDisk(engine.startRun(request)),
     executePlan: (request) => onDisk(engine.executePlan(request)),
     callTool: async (request) => {
       try {

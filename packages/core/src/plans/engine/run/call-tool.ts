@@ -8,7 +8,8 @@
  *     The approval is created before that commit: if the process dies in between, no session acts on the answer.
  * C3  The caller's signal ends a call that was allowed at once. A call that a person was asked about goes on without it.
  */
-import { thrownFrom } from "../../../errors/ergon-error.ts";
+import { isErgonError, thrownFrom } from "../../../errors/ergon-error.ts";
+import { gateError } from "../../../errors/gate.ts";
 import { engineStopping } from "../../../errors/plan.ts";
 import { isoTime } from "../../../ports/clock.ts";
 import type { CalledTool, SessionRef } from "../../../ports/engine.ts";
@@ -34,6 +35,9 @@ export type CallToolParts = {
   readonly isClosing: () => boolean;
 };
 
+/** One call that fails is tried again under its own id at most so often. */
+export const MAX_CALL_ATTEMPTS = 100;
+
 const RUN = 1;
 const POSITION = visitPosition(rootPlace(RUN), 0);
 
@@ -48,7 +52,12 @@ export function createCallTool(parts: CallToolParts): (request: CallHere) => Pro
         ? undefined
         : await reader.readSession({ owner, sessionId: forSession, historyLimit: 1 });
     const context = found?.context ?? {};
-    const sessionId = deps.ids.next("call");
+    const named = request.startId === undefined ? undefined : await namedCall(reader, owner, request.startId);
+    if (named?.core !== undefined) {
+      const { core, sessionId } = named;
+      return await outcome({ owner, sessionId }, core, { attended: undefined, patience: request.patience });
+    }
+    const sessionId = named?.sessionId ?? deps.ids.next("call");
     const caller = callerOf(request, found?.core.mode);
     const verdict = await deps.gate.check({ toolId, args, caller, context, sessionId });
     if (verdict.kind === "denied") throw thrownFrom(verdict.error);
@@ -152,4 +161,29 @@ function callerOf({ owner, typed }: CallHere, mode: SessionCore["mode"]): Caller
 
 function approvalIn({ waiting }: SessionCore): string | undefined {
   return waiting.find(({ approvalId }) => approvalId !== undefined)?.approvalId;
+}
+
+/**
+ * The session of a call that is made once: the first of its attempts that has not failed, or the one to come. A failed
+ * attempt did nothing that a further attempt would do twice.
+ */
+async function namedCall(
+  reader: SessionReader,
+  owner: string,
+  startId: string,
+): Promise<{ readonly sessionId: string; readonly core?: SessionCore }> {
+  for (let attempt = 1; attempt <= MAX_CALL_ATTEMPTS; attempt += 1) {
+    const sessionId = attempt === 1 ? startId : `${startId}.${String(attempt)}`;
+    try {
+      const { core } = await reader.record({ owner, sessionId });
+      // A person's refusal holds for every time that the call is sent.
+      const isRefused = core.lastError?.code.startsWith("approval_") === true;
+      if (core.status !== "failed" || isRefused) return { sessionId, core };
+    } catch (thrown) {
+      if (!isErgonError(thrown) || thrown.code !== "session_not_found") throw thrown;
+      return { sessionId };
+    }
+  }
+  const message = `This call has failed ${String(MAX_CALL_ATTEMPTS)} times; make a new one, with another key.`;
+  throw gateError("tool_failed", message);
 }

@@ -21,7 +21,7 @@ export const MAX_STEPS_UNWRITTEN = 32;
 export const MAX_STEPS_AHEAD = 32;
 
 /** What the first commit of a run carries besides its first steps. */
-export type Opening = Pick<Commit, "plan" | "blobs" | "context" | "journal"> & {
+export type Opening = Pick<Commit, "plan" | "run" | "blobs" | "context" | "journal"> & {
   /** The answer to the first step's check, given before the run began. */
   readonly checked?: Arrival | undefined;
   /** What may be called again is called before anything is written, and its outcome is part of the first commit. */
@@ -133,6 +133,7 @@ export function createCommitWriter({ deps, state, onCommit, over, failed, after 
       expectVersion: state.version,
       session: first === undefined ? { core, cursor } : { core, cursor, planHash: first.planHash, input: first.input },
       ...(first?.plan === undefined ? {} : { plan: first.plan }),
+      ...(first?.run === undefined ? {} : { run: first.run }),
       context: newestOf(context),
       dropScopes,
       journal,

@@ -47,8 +47,9 @@ function nextCore(state: RunState, builder: CommitBuilder, supervised: boolean):
 
 /** Field by field: it is made with every commit, and copying an object's rest is slow. */
 function coreAt({ core, energySpent }: RunState, builder: CommitBuilder, status: SessionStatus): SessionCore {
-  const { sessionId, createdAt, run, currentPlanId, mode, energyBudget, conversationId, forkedFrom } = core;
+  const { sessionId, createdAt, run, runId, currentPlanId, mode, energyBudget, conversationId, forkedFrom } = core;
   const next: SessionCore = { sessionId, status, createdAt, updatedAt: builder.at, waiting: [], run, energySpent };
+  if (runId !== undefined) next.runId = runId;
   if (currentPlanId !== undefined) next.currentPlanId = currentPlanId;
   if (mode !== undefined) next.mode = mode;
   if (energyBudget !== undefined) next.energyBudget = energyBudget;

@@ -1,7 +1,7 @@
 import { isErgonError } from "../../../errors/ergon-error.ts";
 import { planError, planNotFound } from "../../../errors/plan.ts";
 import { isoTime } from "../../../ports/clock.ts";
-import type { BlobRow, ContextWrite, SessionRecord } from "../../../ports/state-store.ts";
+import type { BlobRow, ContextWrite, RunClaim, SessionRecord } from "../../../ports/state-store.ts";
 import type { Json, JsonObject } from "../../../schema/values/json.ts";
 import type { AgenticPlan } from "../../../schema/plan.ts";
 import type { SessionCore } from "../../../schema/session.ts";
@@ -29,14 +29,16 @@ export async function startPlan(
   deps: StartDeps,
   record: SessionRecord,
   { plan: asked, input: givenInput, context = {}, mode = record.core.mode, conversationId, ...how }: StartRun,
+  claim?: RunClaim,
 ): Promise<SessionCore> {
   const isNamed = typeof asked === "string";
   const given = isNamed ? namedPlan(deps.plans, asked) : asked;
   const { checked, input } = deps.checkedPlans.check({ plan: given, isNamed, input: givenInput, role: mode });
   const { plan, hash } = checked;
-  const { lastError: _cleared, ...core } = record.core;
+  const { lastError: _cleared, runId: _before, ...core } = record.core;
   const run = core.run + 1;
   const started: SessionCore = { ...core, status: "running", run, currentPlanId: plan.planId, waiting: [] };
+  if (claim !== undefined) started.runId = claim.id;
   if (mode !== undefined) started.mode = mode;
   if (conversationId !== undefined) started.conversationId = conversationId;
   const cursor = { run, root: { at: plan.startStepId, index: 0, state: { kind: "ready" } } } as const;
@@ -47,6 +49,7 @@ export async function startPlan(
     compiled,
     input,
     cursor,
+    claim,
     isAwaited: how.isAwaited,
     watchModel: how.watchModel,
     fill: async ({ data }) => {
@@ -74,13 +77,15 @@ export async function beginRun(
     readonly cursor: Cursor;
     readonly calls?: AbortController;
     readonly attended?: Attended | undefined;
+    readonly claim?: RunClaim | undefined;
     readonly isAwaited?: boolean | undefined;
     readonly watchModel?: WatchModel | undefined;
     /** Puts what the run starts with into memory, and gives what its first commit writes of it. */
     readonly fill: (state: RunState) => Promise<Pick<Opening, "context" | "journal" | "blobs" | "checked" | "isHeld">>;
   },
 ): Promise<SessionCore> {
-  const { record, checked, compiled, input, kept = offload(input), cursor, isAwaited, watchModel, attended } = begun;
+  const { record, checked, compiled, input, kept = offload(input), cursor, claim } = begun;
+  const { isAwaited, watchModel, attended } = begun;
   const { owner } = record;
   const { sessionId } = record.core;
   if (kept.blob !== undefined) await deps.blobs.put(kept.blob.bytes, kept.blob.ref.mediaType);
@@ -93,6 +98,7 @@ export async function beginRun(
     await running.start({
       ...filled,
       ...(checked.isStored ? {} : { plan: { hash: checked.hash, plan: checked.plan } }),
+      ...(claim === undefined ? {} : { run: claim }),
       planHash: checked.hash,
       planChars: checked.isStored ? 0 : checked.chars,
       input: kept.value,
@@ -124,7 +130,7 @@ export async function keepContext(
   };
 }
 
-function namedPlan(plans: PlanLookup, planId: string): AgenticPlan {
+export function namedPlan(plans: PlanLookup, planId: string): AgenticPlan {
   const plan = plans.get(planId);
   if (plan !== undefined) return plan;
   throw planNotFound(planId, plans.ids());
