@@ -51,6 +51,7 @@ export type Connected = {
 
 /** Progress keeps a call alive that takes longer than `timeout`. */
 type CallOptions = {
+  readonly meta?: Readonly<Record<string, unknown>>;
   readonly timeout?: number;
   readonly signal?: AbortSignal;
   readonly onprogress?: (told: Told) => void;
@@ -119,8 +120,8 @@ function connected(client: Client | FirstClient, changed: Set<string>, subscribe
     subscribe,
     // Listed first: a client that knows the output schemas checks every answer against them.
     tools: async () => (await client.listTools()).tools.map(({ name }) => name),
-    call: async (name, args, options = {}) => {
-      const params = { name, arguments: args };
+    call: async (name, args, { meta, ...options } = {}) => {
+      const params = { name, arguments: args, ...(meta === undefined ? {} : { _meta: { ...meta } }) };
       const given = { ...options, resetTimeoutOnProgress: true };
       const called =
         client instanceof Client ? client.callTool(params, given) : client.callTool(params, undefined, given);

@@ -202,6 +202,7 @@ export type {
   CreateSession,
   Engine,
   ExecutePlan,
+  NewRun,
   FollowEvents,
   ForkSession,
   ListSessions,

@@ -28,6 +28,8 @@ export async function runAndWatch(
     readonly owner?: string;
     /** An end without an answer says nothing: what was asked for has been told. */
     readonly isEmptyEndSilent?: boolean;
+    /** Shows what its steps did before, too. */
+    readonly isShownWhole?: boolean;
     readonly go: (engine: Engine, before: SessionCore | undefined) => Promise<void>;
   },
 ): Promise<ExitCode> {
@@ -38,7 +40,7 @@ export async function runAndWatch(
     { recover: true, repeatable: true },
     async ({ engine }): Promise<SessionView> => {
       const before = await findSession(engine, { owner, sessionId });
-      seen ??= { seq: 0, at: before?.updatedAt ?? "" };
+      seen ??= { seq: 0, at: session.isShownWhole === true ? "" : (before?.updatedAt ?? "") };
       await session.go(engine, before);
       const follower = followSteps(terminal, engine, { owner, sessionId, seen });
       try {

@@ -7,11 +7,15 @@ export function addRuns(program: Command, run: Run): void {
     .argument("<plan>", "a plan's id, or a plan file")
     .description("run a plan and follow it live; prints the session's id")
     .option("--input <json>", "the plan's input: a JSON object, @file, or - for stdin", "{}")
+    .option(
+      "--id <id>",
+      "your id of the run: typed again with the same plan and input, it follows the run that is there",
+    )
     .option("--dry-run", "only say what it would do, with made-up values: nothing is called, asked or kept")
-    .action(async (plan: string, { input, dryRun }: { input: string; dryRun?: boolean }) =>
+    .action(async (plan: string, { input, id, dryRun }: { input: string; id?: string; dryRun?: boolean }) =>
       run(async (context) => {
         const { dryRunPlan, runPlan } = await import("./run.ts");
-        return dryRun === true ? dryRunPlan(context, { plan, input }) : runPlan(context, { plan, input });
+        return dryRun === true ? dryRunPlan(context, { plan, input }) : runPlan(context, { plan, input, id });
       }),
     );
   program

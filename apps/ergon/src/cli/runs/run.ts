@@ -1,5 +1,13 @@
 import { statSync } from "node:fs";
-import { type AgenticPlan, createIds, createSystemClock, type Json, planError, planNotFound } from "@ergon/core";
+import {
+  type AgenticPlan,
+  createIds,
+  createSystemClock,
+  type Json,
+  type NewRun,
+  planError,
+  planNotFound,
+} from "@ergon/core";
 import { FIRST_PRINCIPAL, readPlanDocument } from "@ergon/node";
 import type { App } from "../../workspace/app.ts";
 import type { CommandContext } from "../command-context.ts";
@@ -8,14 +16,16 @@ import { reportDryRun } from "../output/dry-run-report.ts";
 import { readArgs } from "../read-args.ts";
 import { startOnce } from "../../services/go-once.ts";
 import { runAndWatch } from "../../services/watch-session.ts";
+import { throughOwner } from "../../workspace/through-owner.ts";
 
-export type RunOptions = { readonly plan: string; readonly input: string };
+export type RunOptions = { readonly plan: string; readonly input: string; readonly id?: string | undefined };
 
 export async function runPlan(context: CommandContext, options: RunOptions): Promise<ExitCode> {
   const input = (await readArgs(options.input, process.stdin, "--input")) as Json;
   const app = await context.compose();
   try {
     const plan = await findPlan(app, options.plan);
+    if (options.id !== undefined) return await runOnce(context, app, { plan, input, id: options.id });
     const sessionId = createIds({ clock: createSystemClock() }).next("ses");
     const go = startOnce({ owner: FIRST_PRINCIPAL, sessionId, plan, input });
     let said = false;
@@ -30,6 +40,16 @@ export async function runPlan(context: CommandContext, options: RunOptions): Pro
   } finally {
     await app.close();
   }
+}
+
+/** The session is known once the owner of the folder has found the run, or begun it. */
+async function runOnce(context: CommandContext, app: App, run: Omit<NewRun, "owner">): Promise<ExitCode> {
+  const { terminal } = context;
+  const { sessionId } = await throughOwner(app, { recover: true, repeatable: true }, ({ engine }) =>
+    engine.startRun({ owner: FIRST_PRINCIPAL, ...run }),
+  );
+  if (!terminal.json) terminal.print(`session ${sessionId}`);
+  return await runAndWatch(context, app, { sessionId, isShownWhole: true, go: async () => undefined });
 }
 
 /** Needs no data folder, and so makes none. */

@@ -15,6 +15,7 @@ export const SessionAnswer = z.object({
   sessionId: z.string(),
   status: SessionStatus,
   planId: z.string().optional(),
+  runId: z.string().optional().describe("the id that the run was started with"),
   finalResponse: Json.optional().describe("the plan's result, once it has completed"),
   waiting: z.array(
     OpenWait.pick({ stepId: true, path: true, kind: true, message: true, inputSchema: true, approvalId: true }),
@@ -29,7 +30,7 @@ export type SessionAnswer = z.infer<typeof SessionAnswer>;
 const WholeSession = SessionAnswer.extend({ context: SessionContext });
 
 export function sessionAnswer({ core, context }: Pick<SessionView, "core" | "context">): SessionAnswer {
-  const { sessionId, status, currentPlanId, lastError, updatedAt } = core;
+  const { sessionId, status, currentPlanId, runId, lastError, updatedAt } = core;
   const waiting = core.waiting.map(({ stepId, path, kind, message, inputSchema, approvalId }) => ({
     stepId,
     path,
@@ -44,6 +45,7 @@ export function sessionAnswer({ core, context }: Pick<SessionView, "core" | "con
     sessionId,
     status,
     ...(currentPlanId === undefined ? {} : { planId: currentPlanId }),
+    ...(runId === undefined ? {} : { runId }),
     ...(finished ? { finalResponse: context["finalResponse"] } : {}),
     waiting,
     ...(lastError === undefined ? {} : { error: errorOf(lastError) }),

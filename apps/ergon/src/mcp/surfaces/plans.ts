@@ -1,13 +1,12 @@
-import type { AgenticPlan, Ids, JsonObject } from "@ergon/core";
+import { type AgenticPlan, type Ids, type JsonObject, RunId, usageError } from "@ergon/core";
 import type { PromptArgument, Tool } from "@modelcontextprotocol/server";
 import type { PlanCatalog } from "../../services/plan-catalog.ts";
 import { driveSession, reportSession } from "../drive/drive-session.ts";
 import { planToolName } from "./plan-tool-name.ts";
 import type { WithOwner } from "../drive/with-owner.ts";
 import { SESSION_OUTPUT } from "../drive/session-answer.ts";
-import { startOnce } from "../../services/go-once.ts";
-import { DEFAULT_WAIT_SECONDS, goThrough } from "./sessions.ts";
-import type { McpPrompt, McpSurface, McpTool } from "../host/surface.ts";
+import { DEFAULT_WAIT_SECONDS, startPlan } from "./sessions.ts";
+import type { McpCall, McpPrompt, McpSurface, McpTool } from "../host/surface.ts";
 
 export type PlanDeps = { readonly reach: WithOwner; readonly plans: PlanCatalog; readonly ids: Ids };
 
@@ -43,11 +42,21 @@ function planTool({ reach, ids }: PlanDeps, plan: AgenticPlan): McpTool {
         waitMs: DEFAULT_WAIT_SECONDS * 1_000,
         begin: (waiting) => {
           const input = whole ? args : (args["input"] ?? null);
-          return goThrough(reach, startOnce({ owner: call.owner, sessionId: ids.next("ses"), plan, input }), waiting);
+          return startPlan({ reach, ids }, call.owner, { plan, input, id: runIdOf(call) }, waiting);
         },
         report: reportSession,
       }),
   };
+}
+
+/** Where the client names the run: all of the tool's arguments are the plan's. */
+const RUN_ID = "ergon/id";
+
+function runIdOf({ context }: McpCall): string | undefined {
+  const given = context.mcpReq._meta?.[RUN_ID];
+  const id = RunId.optional().safeParse(given);
+  if (id.success) return id.data;
+  throw usageError("input_invalid", `_meta["${RUN_ID}"] is not an id of a run: ${id.error.issues[0]?.message ?? ""}.`);
 }
 
 function planPrompt(plan: AgenticPlan): McpPrompt {

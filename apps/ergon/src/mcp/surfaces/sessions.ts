@@ -5,6 +5,7 @@ import {
   type JsonObject,
   planNotFound,
   type SessionCore,
+  RunId,
   SessionStatus,
   usageError,
   type Waiting,
@@ -32,17 +33,15 @@ export function sessionSurface({ reach, plans, ids }: SessionDeps): McpSurface {
     {
       definition: define(RUN, RunArgs, SESSION_OUTPUT),
       call: async (args, call) => {
-        const { planId, plan, input = {}, waitSeconds } = parse(RunArgs, args);
+        const { planId, plan, input = {}, id, waitSeconds } = parse(RunArgs, args);
         const given = plan ?? plans.get(planId ?? "");
         if (given === undefined) throw planNotFound(planId ?? "", plans.ids());
         return await driveSession(reach, call, {
           tool: RUN.name,
           args,
           waitMs: waitSeconds * 1_000,
-          begin: (waiting) => {
-            const request = { owner: call.owner, sessionId: ids.next("ses"), plan: given as AgenticPlan, input };
-            return goThrough(reach, startOnce(request), waiting);
-          },
+          begin: (waiting) =>
+            startPlan({ reach, ids }, call.owner, { plan: given as AgenticPlan, input, id }, waiting),
           report: reportSession,
         });
       },
@@ -106,6 +105,19 @@ export function goThrough(reach: WithOwner, go: GoOnce, waiting?: Waiting): Prom
   return reach({ repeatable: true }, ({ engine }) => go(engine, waiting));
 }
 
+/** Makes a session and starts the plan in it, in one commit; with an id, once. */
+export function startPlan(
+  { reach, ids }: Pick<SessionDeps, "reach" | "ids">,
+  owner: string,
+  { plan, input, id }: { readonly plan: AgenticPlan; readonly input: Json; readonly id: string | undefined },
+  waiting?: Waiting,
+): Promise<SessionCore> {
+  if (id === undefined) {
+    return goThrough(reach, startOnce({ owner, sessionId: ids.next("ses"), plan, input }), waiting);
+  }
+  return reach({ repeatable: true }, ({ engine }) => engine.startRun({ owner, plan, input, id }));
+}
+
 const SessionIdArg = z.string().min(1).max(128).describe("the session's id, from run_plan or list_sessions");
 export const waitSeconds = (fallback: number) =>
   z
@@ -125,6 +137,9 @@ const RunArgs = z
         "an AgenticPlan of your own, instead of planId; its JSON Schema is the resource ergon://schemas/plan, list_tools has the tools, validate_plan checks it",
       ),
     input: Json.optional().describe("what the plan's parameters ask for"),
+    id: RunId.optional().describe(
+      "your id of the run: called again with the same plan and input, it gives the run that is there",
+    ),
     waitSeconds: waitSeconds(DEFAULT_WAIT_SECONDS),
   })
   .refine(
