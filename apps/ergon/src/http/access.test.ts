@@ -16,6 +16,7 @@ const matrix = [
   ["GET", "/sessions/:session", { own: 200, agent: 404, person: 404, admin: 404 }],
   ["GET", "/sessions/:session/trace", { own: 200, agent: 404, person: 404, admin: 404 }],
   ["GET", "/sessions/:session/events", { own: 200, agent: 404, person: 404, admin: 404 }],
+  ["POST", "/runs", { own: 202, agent: 202, person: 202, admin: 202 }, { planId: "echo", input: { text: "x" } }],
   ["POST", "/sessions/:session/execute-plan", { own: 409, agent: 404, person: 404, admin: 404 }, { planId: "hold" }],
   ["POST", "/sessions/:session/dry-run", { own: 200, agent: 404, person: 404, admin: 404 }, { planId: "hold" }],
   ["POST", "/sessions/:session/resume", { own: 409, agent: 404, person: 404, admin: 404 }, { input: { n: 1 } }],

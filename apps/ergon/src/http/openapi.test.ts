@@ -58,6 +58,7 @@ describe("GET /openapi.json", () => {
         { in: "path", name: "id" },
         { in: "query", name: "view" },
         { in: "header", name: "Prefer" },
+        { in: "header", name: "Idempotency-Key" },
       ],
       requestBody: { content: { "application/json": { schema: { properties: { planId: { type: "string" } } } } } },
       responses: {

@@ -4,7 +4,7 @@
  * K1  `begin` is atomic: of several requests with one key, one begins, and the others see it.
  * K2  Two owners may have the same key; neither sees the other's.
  * K3  A key that is older than `since` is free again. Each owner keeps the newest `MAX_REQUEST_KEYS`.
- * K4  What was begun, and each kept answer, survives the death of the process.
+ * K4  What was begun, and each kept answer, survives SIGKILL at any moment.
  */
 export type RequestKeyStore = {
   /** Gives the request that has this key, or keeps this one and gives it back. */

@@ -26,7 +26,7 @@ import type { Answer, RequestContext } from "./route.ts";
 
 export const IDEMPOTENCY_KEY = "Idempotency-Key";
 export const MAX_KEY_CHARS = 255;
-export const KEPT_MS = 24 * 60 * 60 * 1_000;
+const KEPT_MS = 24 * 60 * 60 * 1_000;
 /** A longer answer is not kept: sent again, the request is answered with what it started as that is then. */
 export const MAX_KEPT_CHARS = 256 * 1024;
 

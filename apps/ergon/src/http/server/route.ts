@@ -62,7 +62,7 @@ export type Route = {
   readonly handle: (input: RawInput, asker: RequestContext) => Promise<Answer>;
 };
 
-export type RawInput = { readonly params: unknown; readonly query: unknown; readonly body: unknown };
+type RawInput = { readonly params: unknown; readonly query: unknown; readonly body: unknown };
 
 type Parsed<T extends z.ZodType | undefined> = T extends z.ZodType ? z.output<T> : undefined;
 
