@@ -37,7 +37,7 @@ export function toolRoutes({ tools, clock }: Pick<HttpParts, "tools" | "clock">)
         sessionId: SessionId.optional(),
         typed: z.literal(true).optional().describe("a person typed it; only for processes on the same data folder"),
         follow: z
-          .literal(true)
+          .boolean()
           .optional()
           .describe("answers with the session at once; only for processes on the same data folder"),
         role: z.string().min(1).max(100).optional().describe("only for processes on the same data folder"),

@@ -8,7 +8,7 @@ export function callRules(open: OpenWorld): void {
     it("answers with its output and leaves a session with one call", async () => {
       const { engine } = await open();
       const args = { value: { jsonPath: "$.context" } };
-      const called = await engine.callTool({ owner, toolId: "probe::echo", args });
+      const called = await engine.callTool({ owner, toolId: "probe::echo", args, follow: false });
       expect(called).toEqual({ kind: "finished", output: { jsonPath: "$.context" } });
       const { items } = await engine.listSessions({ owner, limit: 10 });
       expect(items).toMatchObject([{ status: "completed", waiting: [], sessionId: expect.stringMatching(/^call_/) }]);
