@@ -22,6 +22,11 @@ const wrong = [
   ["packages/core/src/tools/d.ts", "node:fs", "core-has-no-node-import"],
   ["packages/core/src/tools/e.ts", "@ergon/node", "core-sees-no-one-else"],
   ["packages/core/src/tools/f.ts", "../../testing/t.ts", "core-sources-see-no-test-code"],
+  ["packages/core/src/planner/a.ts", "@ergon/offline-planner", "core-sees-no-one-else"],
+  ["packages/offline-planner/src/a.ts", "@ergon/core", "offline-planner-sees-core-by-type-only"],
+  ["packages/offline-planner/src/b.ts", "node:fs", "core-has-no-node-import"],
+  ["packages/offline-planner/src/c.ts", "@ergon/node", "offline-planner-sees-the-entry-of-core"],
+  ["packages/node/src/sqlite/e.ts", "@ergon/offline-planner", "only-core-sees-the-offline-planner"],
   ["packages/node/src/sqlite/a.ts", "../../../core/src/errors/e.ts", "node-sees-core-by-its-entry"],
   ["packages/node/src/sqlite/b.ts", "../../../core/src/index.ts", "packages-are-imported-by-name"],
   ["packages/node/src/sqlite/c.ts", "@ergon/core/testing", "testing-is-for-tests"],
@@ -39,6 +44,8 @@ const right = [
   ["packages/core/src/tools/r.ts", "../memory/m.ts"],
   ["packages/core/src/tools/r.test.ts", "../../testing/t.ts"],
   ["packages/core/src/index.ts", "./plans/p.ts"],
+  ["packages/core/src/planner/default-planner.ts", "@ergon/offline-planner"],
+  ["packages/offline-planner/src/r.test.ts", "@ergon/core"],
   ["packages/node/src/sqlite/r.ts", "@ergon/core"],
   ["packages/node/src/sqlite/r2.ts", "node:fs"],
   ["packages/node/src/sqlite/r.test.ts", "@ergon/core/testing"],
@@ -78,13 +85,13 @@ describe("import directions", () => {
 function writeWorkspace(): void {
   for (const file of ["schema/s", "errors/e", "memory/m", "plans/p", "extra/x"]) write(`packages/core/src/${file}.ts`);
   for (const file of ["t", "index", "contracts"]) write(`packages/core/testing/${file}.ts`);
-  for (const file of ["packages/node/src/index.ts", "packages/node/src/sqlite/s.ts"]) write(file);
+  for (const file of ["node/src/index", "node/src/sqlite/s", "offline-planner/src/index"]) write(`packages/${file}.ts`);
   for (const file of ["apps/ergon/src/compose/compose.ts", "apps/ergon/src/compose/b.ts", "scripts/s.ts"]) write(file);
   for (const [file, specifier] of [...wrong, ...right]) write(file, `import ${JSON.stringify(specifier)};\n`);
   write("packages/core/src/energy/circle.ts", `import "./a.ts";\n`);
   write("tsconfig.json", readText("tsconfig.base.json"));
   mkdirSync(join(home, "node_modules/@ergon"), { recursive: true });
-  for (const name of ["core", "node"]) {
+  for (const name of ["core", "node", "offline-planner"]) {
     write(`packages/${name}/package.json`, readText(`packages/${name}/package.json`));
     symlinkSync(`../../packages/${name}`, join(home, "node_modules/@ergon", name));
   }

@@ -199,8 +199,11 @@ conversationMemoryContract("chat_messages of a Supabase project", async () => {
 describe("the edge function's import map", () => {
   it("names every dependency of what it imports, in the version that is tested here", () => {
     const read = (file: string) => JSON.parse(readFileSync(join(root, file), "utf8")) as Record<string, object>;
+    const own = { ...read("packages/core/package.json")["dependencies"] } as Record<string, string>;
+    delete own["@ergon/offline-planner"];
     const versions = {
-      ...read("packages/core/package.json")["dependencies"],
+      ...own,
+      ...read("packages/offline-planner/package.json")["dependencies"],
       ...Object.fromEntries(
         Object.entries(read("packages/node/package.json")["dependencies"] ?? {}).filter(([name]) =>
           /^(ai$|@ai-sdk\/|@supabase\/supabase-js$)/.test(name),

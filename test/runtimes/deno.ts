@@ -1,5 +1,5 @@
-// Runs core's own tests and the edge function's under Deno. The script behind it grants no file, network or process access: they need none, and
-// this proves it. (It may read the few variables by which Vitest's matchers decide whether to colour a diff.)
+// Runs the tests of core, the offline planner and the edge function under Deno. The script behind it grants no file, network
+// or process access: they need none, and this proves it. (It may read the few variables by which Vitest's matchers decide whether to colour a diff.)
 import { spawnSync } from "node:child_process";
 import { globSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -18,9 +18,9 @@ const MAX_OUTPUT = 64 * 1024 * 1024;
 const root = join(import.meta.dirname, "../..");
 
 export function runDenoTests(filters: readonly string[]): TestCounts {
-  const files = globSync("{packages/core/{src,testing},supabase/functions}/**/*.test.ts", { cwd: root }).filter(
-    (file) => filters.length === 0 || filters.some((part) => file.includes(part)),
-  );
+  const files = globSync("{packages/core/{src,testing},packages/offline-planner/src,supabase/functions}/**/*.test.ts", {
+    cwd: root,
+  }).filter((file) => filters.length === 0 || filters.some((part) => file.includes(part)));
   return files.length === 0 ? { passed: 0, failed: 0, skipped: [], failures: [] } : runUnderDeno(files.sort(), "show");
 }
 

@@ -409,9 +409,8 @@ export { buildPlannerPrompt, type PlannerPrompt } from "./planner/llm/planner-pr
 export { createModelPlanner, type ModelPlannerDeps } from "./planner/llm/model-planner.ts";
 export { createModelRepairer } from "./planner/llm/model-repairer.ts";
 export { getConversationContext } from "./planner/turn/load-context.ts";
-export { createOfflinePlanner, type OfflinePlannerDeps } from "./planner/offline/offline-planner.ts";
-export type { Entity, EntitySource } from "./planner/offline/entities.ts";
-export { createToolEntities, ENTITY_SOURCE_TAG } from "./planner/tool-entities.ts";
+export { createOfflinePlanner, type OfflinePlannerDeps } from "./planner/default-planner.ts";
+export { createToolEntities, type Entity, ENTITY_SOURCE_TAG, type EntitySource } from "./planner/tool-entities.ts";
 export { type LoopDeps, type LoopOptions, McpLoopRunner, runMcpLoop } from "./planner/mcp-loop.ts";
 export { MAX_PLANNED_TOOLS, type Planner, type PlannerAnswer, type PlannerInput } from "./planner/planner.ts";
 export type { LoopRequest } from "./planner/read-request.ts";

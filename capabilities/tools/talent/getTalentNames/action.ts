@@ -12,8 +12,8 @@ import { answered } from "../shared/talent-error.ts";
  *
  * Inputs: none.
  *
- * Outputs: `data.entities`, each with `kind` (`profile` or `role`), `id` and `name`; their counts in
- * `dataForDownstreamPrompt`. Errors: `database_unavailable`.
+ * Outputs: `data.entities`, each with `kind` (`profile` or `role`), `id` and `name`; `data.kinds`, the words of this field
+ * for each kind; their counts in `dataForDownstreamPrompt`. Errors: `database_unavailable`.
  *
  * Example: `ergon tools call getTalentNames`
  *
@@ -40,9 +40,15 @@ export const getTalentNames = defineAction({
       return {
         success: true,
         message: dataSummary,
-        data: { entities },
+        data: { entities, kinds: KINDS },
         chatResponse: { message: dataSummary },
         dataForDownstreamPrompt: downstream("getTalentNames", dataSummary, counts),
       };
     }),
 });
+
+/** What arguments of tools call a profile or a role, and the verbs that change one: no tool of this pack does. */
+const KINDS = {
+  profile: { aliases: ["person", "people", "who", "employee", "candidate"], verbs: ["hire", "fire", "promote"] },
+  role: { aliases: ["job", "position"] },
+};

@@ -16,6 +16,9 @@ describe("getTalentNames", () => {
     expect(entities.filter(({ kind }) => kind === "profile")).toHaveLength(people ?? -1);
     expect(entities.filter(({ kind }) => kind === "role")).toHaveLength(roles ?? -1);
     expect(entities).toContainEqual({ kind: "profile", id: "amara-osei", name: "Amara Osei" });
+    expect(data).toMatchObject({
+      kinds: { profile: { verbs: ["hire", "fire", "promote"] }, role: { aliases: ["job", "position"] } },
+    });
     expect(message).toBe(`There are ${String(people)} people and ${String(roles)} roles.`);
   });
 

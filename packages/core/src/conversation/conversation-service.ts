@@ -10,8 +10,8 @@ import type { Logger } from "../ports/logger.ts";
 import type { StateStore } from "../ports/state-store.ts";
 import type { SubAgent } from "../hub/sub-agent.ts";
 import type { EmbeddedEngine } from "../plans/engine/engine.ts";
-import type { EntitySource } from "../planner/offline/entities.ts";
-import { createOfflinePlanner } from "../planner/offline/offline-planner.ts";
+import { createOfflinePlanner } from "../planner/default-planner.ts";
+import type { EntitySource } from "../planner/tool-entities.ts";
 import type { ToolRegistry } from "../tools/registry.ts";
 import { FORWARDED_CURSOR } from "./event-forwarder.ts";
 import { createConversations } from "./conversations.ts";
@@ -83,7 +83,7 @@ export async function createConversationService(deps: ConversationServiceDeps): 
       logger,
       ...(deps.toolsReady === undefined ? {} : { toolsReady: deps.toolsReady }),
     }),
-    offline: createOfflinePlanner({ embedder, ...(entities === undefined ? {} : { entities }) }),
+    offline: createOfflinePlanner({ embedder, entities }),
     readContext: async (ref) => (await engine.readSession({ ...ref, historyLimit: 1 })).context,
     runActions: createRunActions({ engine, store: state }),
     costs: deps.costs ?? createCostModel(),

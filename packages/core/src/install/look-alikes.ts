@@ -2,6 +2,7 @@
  * Names that are made to be taken for others. Compared with the names that people know: those of well-known servers, and of
  * the servers that are configured already.
  */
+import { editDistance } from "../schema/values/suggest.ts";
 
 /** Packages whose names are worth imitating. */
 export const WELL_KNOWN_PACKAGES: readonly string[] = [
@@ -41,7 +42,7 @@ export function lookAlike(name: string, known: readonly string[] = WELL_KNOWN_PA
 function isLike(name: string, other: string): boolean {
   const [a, b] = [skeleton(name), skeleton(other)];
   if (a === b) return true;
-  return editDistance(a, b, allowed(b)) <= allowed(b);
+  return editDistance(a, b, allowed(b) + 1) <= allowed(b);
 }
 
 /** Short names are near one another by chance. */
@@ -74,24 +75,4 @@ const SAME_LOOK: Readonly<Record<string, string>> = {
 function pairs(from: string, to: string): Record<string, string> {
   const targets = Array.from(to);
   return Object.fromEntries(Array.from(from).map((mark, at) => [mark, targets[at] ?? mark]));
-}
-
-/** How many letters must be changed, added, left out or swapped; past `limit` only that it is more. */
-function editDistance(a: string, b: string, limit: number): number {
-  if (Math.abs(a.length - b.length) > limit) return limit + 1;
-  let before: number[] = [];
-  let last = Array.from({ length: b.length + 1 }, (_, at) => at);
-  for (let i = 1; i <= a.length; i++) {
-    const row = [i];
-    for (let j = 1; j <= b.length; j++) {
-      const same = a[i - 1] === b[j - 1] ? 0 : 1;
-      let least = Math.min((last[j] ?? 0) + 1, (row[j - 1] ?? 0) + 1, (last[j - 1] ?? 0) + same);
-      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1])
-        least = Math.min(least, (before[j - 2] ?? 0) + 1);
-      row.push(least);
-    }
-    before = last;
-    last = row;
-  }
-  return last[b.length] ?? 0;
 }

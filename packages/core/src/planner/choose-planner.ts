@@ -4,10 +4,9 @@ import type { Clock } from "../ports/clock.ts";
 import type { Embedder } from "../ports/embedder.ts";
 import type { OfferTools } from "./llm/offer-tools.ts";
 import { createModelPlanner } from "./llm/model-planner.ts";
-import type { EntitySource } from "./offline/entities.ts";
-import { createOfflinePlanner } from "./offline/offline-planner.ts";
-import { readPlan } from "./read-plan.ts";
+import { createOfflinePlanner } from "./default-planner.ts";
 import type { Planner } from "./planner.ts";
+import type { EntitySource } from "./tool-entities.ts";
 
 export type ChosenPlanner = { readonly name: string; readonly plan: Planner };
 
@@ -22,7 +21,7 @@ export function choosePlanner(parts: {
 }): ChosenPlanner {
   const { planner, model, offer, embedder, entities, clock } = parts;
   if (planner !== undefined) return { name: "injected", plan: planner };
-  const offline = createOfflinePlanner({ embedder, ...(entities === undefined ? {} : { entities }) });
+  const offline = createOfflinePlanner({ embedder, entities });
   if (model === undefined) return { name: OFFLINE, plan: offline };
   const byModel = createModelPlanner({ model, clock, offer });
   return { name: model.id, plan: orOffline(byModel, offline) };
@@ -31,7 +30,7 @@ export function choosePlanner(parts: {
 const OFFLINE = "offline";
 
 /** A model that cannot be asked does not end the turn: the offline planner takes over, and the answer says so. */
-function orOffline(byModel: Planner, offline: Planner): Planner {
+function orOffline(byModel: Planner, offline: ReturnType<typeof createOfflinePlanner>): Planner {
   return async (input) => {
     try {
       return await byModel(input);
@@ -39,7 +38,7 @@ function orOffline(byModel: Planner, offline: Planner): Planner {
       if (!isModelDown(thrown) || input.signal?.aborted === true) throw thrown;
       const note = `The model could not be asked (${thrown.message}), so the offline planner made this plan.`;
       input.note.warning({ code: thrown.code, message: note });
-      return { ...readPlan(await offline(input)), by: OFFLINE, note };
+      return { ...(await offline(input)), by: OFFLINE, note };
     }
   };
 }

@@ -33,9 +33,9 @@ import { createCarriedContext } from "./turn/carried-context.ts";
 import { choosePlanner } from "./choose-planner.ts";
 import type { RunPlace } from "./turn/execute-actions.ts";
 import { createToolOffer } from "./llm/offer-tools.ts";
-import type { EntitySource } from "./offline/entities.ts";
 import type { Planner } from "./planner.ts";
 import { type LoopRequest, readRequest } from "./read-request.ts";
+import type { EntitySource } from "./tool-entities.ts";
 import { createOwnPlaces } from "./turn/run-place.ts";
 import { type Attempt, type LoopParts, runTurn } from "./turn/run-turn.ts";
 

@@ -50,6 +50,14 @@ describe("the names that packs know", () => {
     expect(asked()).toBe(1);
   });
 
+  it("come with their pack's other words for a kind, and with the verbs that change such a thing", async () => {
+    const kinds = { person: { aliases: ["employee"], verbs: ["hire"] } };
+    const { entities, greet } = world(() => ({ entities: [ana, { ...ana, kind: "toString" }], kinds }));
+    const [known, other] = await entities([greet]);
+    expect(known).toEqual({ ...ana, kindAliases: ["employee"], kindVerbs: ["hire"] });
+    expect(other).toEqual({ ...ana, kind: "toString" });
+  });
+
   it("may come as an action's data, and may be many", async () => {
     const many = Array.from({ length: 2_000 }, (_, n) => ({ ...ana, id: `p${String(n)}`, name: "Ana ".repeat(10) }));
     const { entities, greet } = world(() => ({ success: true, data: { entities: many } }));

@@ -6,16 +6,34 @@ import type { ToolGate } from "../tools/gate/gate.ts";
 import type { ToolRegistry } from "../tools/registry.ts";
 import type { Infrastructure, Tool } from "../tools/tool.ts";
 import { wholeOutput } from "../tools/gate/whole-output.ts";
-import type { Entity, EntitySource } from "./offline/entities.ts";
 
-/** A tool with this tag, called without arguments, gives `{entities: [{kind, id, name}]}`: the names that its pack knows. */
+/** A tool with this tag, called without arguments, gives `{entities: [{kind, id, name}]}`: the names that its
+ *  pack knows. `kinds: {KIND: {aliases, verbs}}` beside them adds the pack's words for a kind. */
 export const ENTITY_SOURCE_TAG = "entity-source";
 /** Names are asked for again after this long. */
 const FRESH_MS = 60_000;
 /** Whoever keeps the names may have to be started first. */
 const TIMEOUT_MS = 60_000;
 
-const Answer = z.object({ entities: z.array(z.object({ kind: z.string(), id: z.string(), name: z.string() })) });
+const Words = z.array(z.string().min(1).max(100)).max(50).optional();
+const Answer = z.object({
+  entities: z.array(z.object({ kind: z.string(), id: z.string(), name: z.string() })),
+  kinds: z.record(z.string(), z.object({ aliases: Words, verbs: Words })).default({}),
+});
+
+/** Something that messages name: a person, a dataset. */
+export type Entity = {
+  readonly kind: string;
+  readonly id: string;
+  readonly name: string;
+  /** Other words for the kind, as names of arguments use them: `person` for a profile. */
+  readonly kindAliases?: readonly string[] | undefined;
+  /** Verbs that order a change of such a thing; a tool that speaks of none of them does not do what they order. */
+  readonly kindVerbs?: readonly string[] | undefined;
+};
+
+/** Gives the names that the planner recognises, for the tools that may be meant; asked anew for each plan. */
+export type EntitySource = (candidates: readonly Tool[]) => Promise<readonly Entity[]>;
 
 /**
  * The names that packs know, asked through the gate like anything else, and kept for a minute. A pack is asked only when
@@ -68,5 +86,9 @@ function entitiesIn(toolId: string, output: Json): readonly Entity[] {
   const parsed = Answer.safeParse(data ?? output);
   if (!parsed.success)
     throw new ErgonError("output_invalid", `"${toolId}" is tagged ${ENTITY_SOURCE_TAG} but gives no entities.`);
-  return parsed.data.entities;
+  const { entities, kinds } = parsed.data;
+  return entities.map((entity) => {
+    const words = Object.hasOwn(kinds, entity.kind) ? kinds[entity.kind] : undefined;
+    return { ...entity, kindAliases: words?.aliases, kindVerbs: words?.verbs };
+  });
 }

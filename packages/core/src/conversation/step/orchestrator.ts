@@ -4,7 +4,7 @@ import type { Logger } from "../../ports/logger.ts";
 import type { PlannedAction } from "../../schema/mcp-loop.ts";
 import { SUB_AGENT_TOOLS } from "../../hub/sub-agent.ts";
 import { FINALIZE_TOOL } from "../../planner/compile-actions.ts";
-import { createToolRanker } from "../../planner/offline/rank-tools.ts";
+import { createToolRanker } from "../../planner/default-planner.ts";
 import { createToolGate } from "../../tools/gate/gate.ts";
 import { isForRole, toolNotFound } from "../../tools/known-tools.ts";
 import { ToolRegistry } from "../../tools/registry.ts";

@@ -1,8 +1,6 @@
 import type { Tool } from "../../tools/tool.ts";
 import { FINALIZE_TOOL } from "../compile-actions.ts";
-import { createToolRanker, type ToolRanker } from "../offline/rank-tools.ts";
-import { keywordsOf, wordsOf } from "../offline/words.ts";
-import { recommendedIds } from "../offline/weigh-tools.ts";
+import { createToolRanker, keywordsOf, recommendedIds, type ToolRanker, wordsOf } from "../default-planner.ts";
 import type { Embedder } from "../../ports/embedder.ts";
 import type { PlannerInput } from "../planner.ts";
 

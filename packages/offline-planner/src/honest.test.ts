@@ -1,9 +1,6 @@
+import { createHashEmbedder, defineTool, McpLoopRunner, ToolRegistry } from "@ergon/core";
 import { beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
-import { createHashEmbedder } from "../../memory/hash-embedder.ts";
-import { defineTool } from "../../tools/define.ts";
-import { ToolRegistry } from "../../tools/registry.ts";
-import { McpLoopRunner } from "../mcp-loop.ts";
 
 const registry = new ToolRegistry();
 beforeAll(() => {

@@ -1,7 +1,7 @@
 import MiniSearch from "minisearch";
-import { type Embedder, type Embedding, similarity } from "../../ports/embedder.ts";
-import { isSchemaObject } from "../../tools/json-schema/walk-schema.ts";
-import type { Tool } from "../../tools/tool.ts";
+import type { Embedder, Embedding, Tool } from "@ergon/core";
+import type { CoreFunctions } from "./core-functions.ts";
+import { propertiesOf } from "./properties.ts";
 import { keywordsOf, stemOf, wordsOf } from "./words.ts";
 
 /** More tools than this are first narrowed by their words: embedding each takes its time. */
@@ -36,8 +36,10 @@ type Entry = {
 
 const BOOST = { name: 3, title: 2.5, tags: 2, description: 1, args: 0.6 };
 
+export type ToolRankerDeps = Pick<CoreFunctions, "similarity"> & { readonly embedder: Embedder };
+
 /** Ranks by words and by meaning together; nothing here asks a model or the network. */
-export function createToolRanker({ embedder }: { readonly embedder: Embedder }): ToolRanker {
+export function createToolRanker({ embedder, similarity }: ToolRankerDeps): ToolRanker {
   const vectors = new WeakMap<Tool, Embedding>();
   let indexed: { readonly tools: readonly Tool[]; readonly index: MiniSearch<Entry> } | undefined;
 
@@ -140,13 +142,9 @@ function entryOf(tool: Tool): Entry {
   };
 }
 
-function argWords({ parameters }: Tool): string {
-  if (!isSchemaObject(parameters) || !isSchemaObject(parameters["properties"])) return "";
-  return Object.entries(parameters["properties"])
-    .map(
-      ([name, schema]) =>
-        `${name} ${isSchemaObject(schema) && typeof schema["description"] === "string" ? schema["description"] : ""}`,
-    )
+function argWords(tool: Tool): string {
+  return propertiesOf(tool)
+    .map(([name, { description }]) => `${name} ${typeof description === "string" ? description : ""}`)
     .join(" ");
 }
 

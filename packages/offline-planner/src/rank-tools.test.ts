@@ -1,9 +1,6 @@
+import { adaptToolMetadata, createHashEmbedder, type Embedder, similarity, type Tool } from "@ergon/core";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { createHashEmbedder } from "../../memory/hash-embedder.ts";
-import type { Embedder } from "../../ports/embedder.ts";
-import { adaptToolMetadata } from "../../tools/adapt/tool-metadata.ts";
-import type { Tool } from "../../tools/tool.ts";
 import { createToolRanker, MAX_EMBEDDED_TOOLS } from "./rank-tools.ts";
 
 function tool(name: string, description: string): Tool {
@@ -21,7 +18,7 @@ describe("ranking tools", () => {
         return hashed.embed(texts);
       },
     };
-    const { rank } = createToolRanker({ embedder });
+    const { rank } = createToolRanker({ embedder, similarity });
     const many = Array.from({ length: MAX_EMBEDDED_TOOLS + 1 }, (_, n) =>
       tool(`t${String(n)}`, `Paints thing number ${String(n)}.`),
     );
@@ -34,7 +31,7 @@ describe("ranking tools", () => {
   });
 
   it("knows new tools at once, and forms of a word as one", async () => {
-    const { rank } = createToolRanker({ embedder: createHashEmbedder() });
+    const { rank } = createToolRanker({ embedder: createHashEmbedder(), similarity });
     const tools = [tool("sum_up", "Summarizes a report."), tool("draw", "Draws a chart.")];
     expect((await rank("drawing charts", tools))[0]?.tool.id).toBe("draw");
     const more = [...tools, tool("segment", "Segments customers into groups.")];

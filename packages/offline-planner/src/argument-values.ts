@@ -1,10 +1,9 @@
-import { editDistance } from "../../schema/values/suggest.ts";
-import type { Json, JsonObject } from "../../schema/values/json.ts";
-import { isSchemaObject } from "../../tools/json-schema/walk-schema.ts";
-import type { Tool } from "../../tools/tool.ts";
+import type { Json, JsonObject, Tool } from "@ergon/core";
 import type { Mention } from "./entities.ts";
+import { isSchemaObject, propertiesOf } from "./properties.ts";
 import type { NumberSpan, Spans } from "./spans.ts";
 import { saidUnit, unitOf } from "./time-units.ts";
+import { typosBetween } from "./typos.ts";
 import { stemOf, wordsOf } from "./words.ts";
 
 /** What has become an argument already: nothing is taken twice. */
@@ -41,7 +40,7 @@ function saysChoice(choice: string, said: readonly string[]): boolean {
   return said.some((_, start) =>
     words.every((word, at) => {
       const heard = said[start + at] ?? "";
-      return stemOf(heard) === stemOf(word) || (word.length >= 5 && editDistance(heard, word, 2) < 2);
+      return stemOf(heard) === stemOf(word) || (word.length >= 5 && typosBetween(heard, word, 1) <= 1);
     }),
   );
 }
@@ -87,10 +86,9 @@ function fits(value: number, { type, minimum, maximum }: JsonObject): boolean {
   return !(typeof minimum === "number" && value < minimum) && !(typeof maximum === "number" && value > maximum);
 }
 
-function numericNames({ parameters }: Tool): readonly string[] {
-  if (!isSchemaObject(parameters) || !isSchemaObject(parameters["properties"])) return [];
-  return Object.entries(parameters["properties"])
-    .filter(([, schema]) => isSchemaObject(schema) && (schema["type"] === "number" || schema["type"] === "integer"))
+function numericNames(tool: Tool): readonly string[] {
+  return propertiesOf(tool)
+    .filter(([, { type }]) => type === "number" || type === "integer")
     .map(([name]) => name);
 }
 

@@ -1,12 +1,5 @@
-import { editDistance } from "../../schema/values/suggest.ts";
-import type { Tool } from "../../tools/tool.ts";
-import type { PlannerInput } from "../planner.ts";
-
-/** Something that messages name: a person, a role, a dataset. */
-export type Entity = { readonly kind: string; readonly id: string; readonly name: string };
-
-/** Where the names come from that the planner recognises, given the tools that may be meant; asked anew for each plan. */
-export type EntitySource = (candidates: readonly Tool[]) => Promise<readonly Entity[]>;
+import type { Entity, PlannerInput } from "@ergon/core";
+import { typosBetween } from "./typos.ts";
 
 export type Mention = { readonly entity: Entity; readonly at: number; readonly length: number; readonly typos: number };
 
@@ -62,7 +55,7 @@ function windowAt(tokens: readonly Token[], start: number, name: readonly Token[
   for (const [at, { word }] of name.entries()) {
     const said = tokens[start + at]?.word ?? "";
     const allowed = Math.floor(word.length / 5) + (word.length >= 4 ? 1 : 0);
-    const distance = sameWord(said, word) ? 0 : editDistance(said, word, allowed + 1);
+    const distance = sameWord(said, word) ? 0 : typosBetween(said, word, allowed);
     if (distance > allowed) return undefined;
     typos += distance;
   }

@@ -1,7 +1,7 @@
-import type { Tool } from "../../tools/tool.ts";
-import { MAX_PLANNED_TOOLS, type PlannerInput } from "../planner.ts";
+import type { Entity, PlannerInput, Tool } from "@ergon/core";
 import { clausesOf, isWithin } from "./clauses.ts";
-import { type Entity, mentionsFor } from "./entities.ts";
+import type { CoreFunctions } from "./core-functions.ts";
+import { mentionsFor } from "./entities.ts";
 import type { RankedTool, ToolRanker } from "./rank-tools.ts";
 import type { Range } from "./spans.ts";
 import { type ChosenTool, type Heard, type Named, tellApart, worded } from "./tell-apart.ts";
@@ -28,12 +28,12 @@ export async function chooseTools(
   ranker: ToolRanker,
   input: PlannerInput,
   tools: readonly Tool[],
-  known: readonly Entity[],
+  { known, missingArguments, maxPlannedTools }: CoreFunctions & { readonly known: readonly Entity[] },
 ): Promise<ChosenTools> {
   const { message } = input;
   const mentions = mentionsFor(input, known);
   const clauses = clausesOf(message, mentions.named);
-  const byId = tools.filter(({ id }) => namesTool(message, id)).slice(0, MAX_PLANNED_TOOLS);
+  const byId = tools.filter(({ id }) => namesTool(message, id)).slice(0, maxPlannedTools);
   if (byId.length > 0) {
     const named = byId.map((tool) => ({
       ranked: { tool, score: 1, because: [tool.id] },
@@ -41,9 +41,9 @@ export async function chooseTools(
     }));
     return { kind: "tools", tools: worded(message, named, mentions), passedOver: [] };
   }
-  const kinds = mentions.named.map(({ entity }) => entity.kind);
+  const entities = mentions.named.map(({ entity }) => entity);
   const rank = async (part: string, wording: Wording): Promise<readonly Weighed[]> =>
-    await weighTools(await ranker.rank(part, tools), { input, wording, kinds });
+    await weighTools(await ranker.rank(part, tools), { input, wording, entities, missingArguments });
 
   const whole = await rank(withoutNames(message, mentions.named), wholeWording(message, mentions));
   input.note.ranking?.(whole.map(({ tool }) => tool.id));
@@ -59,7 +59,7 @@ export async function chooseTools(
   const best = isSure(whole) ? whole[0] : heard.find((clause) => clause.isClear)?.ranked[0];
   if (best === undefined)
     return { kind: "unsure", question: askWhich(whole), nothingFits: (whole[0]?.score ?? 0) < MIN_SCORE };
-  const named = tellApart(best, heard);
+  const named = tellApart(best, heard, maxPlannedTools);
   return { kind: "tools", tools: worded(message, named, mentions), passedOver: passedOver(named, heard) };
 }
 

@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../schema/values/json.ts";
+import type { JsonObject } from "@ergon/core";
 
 /** A unit by the words that say it, in milliseconds. */
 const UNITS: readonly (readonly [words: string, ms: number])[] = [

@@ -1,6 +1,5 @@
-import type { Json, JsonObject } from "../../schema/values/json.ts";
-import { missingArguments } from "../missing-arguments.ts";
-import type { PlannerInput } from "../planner.ts";
+import type { Entity, Json, JsonObject, PlannerInput } from "@ergon/core";
+import type { CoreFunctions } from "./core-functions.ts";
 import { draftAction } from "./draft-action.ts";
 import { takesKind } from "./extract-args.ts";
 import type { RankedTool } from "./rank-tools.ts";
@@ -20,24 +19,25 @@ const GIVEN = 0.1;
 export type Weighed = RankedTool & { readonly isGiven?: boolean };
 
 /** The ranking by words and meaning, corrected by what the message names, what it gives, and what was recommended. */
-export async function weighTools(
-  ranked: readonly RankedTool[],
-  {
-    input,
-    wording,
-    kinds,
-  }: { readonly input: PlannerInput; readonly wording: Wording; readonly kinds: readonly string[] },
-): Promise<readonly Weighed[]> {
-  return boosted(await ableFirst(forMentioned(ranked, kinds), input, wording), recommendedIds(input.recommendations));
+export async function weighTools(ranked: readonly RankedTool[], means: Means): Promise<readonly Weighed[]> {
+  const able = await ableFirst(forMentioned(ranked, means.entities), means);
+  return boosted(able, recommendedIds(means.input.recommendations));
 }
 
+type Means = Pick<CoreFunctions, "missingArguments"> & {
+  readonly input: PlannerInput;
+  readonly wording: Wording;
+  /** What the message names. */
+  readonly entities: readonly Entity[];
+};
+
 /** A tool that takes what the message names is likelier meant than one that could do nothing with it. */
-function forMentioned(ranked: readonly RankedTool[], kinds: readonly string[]): readonly RankedTool[] {
-  if (kinds.length === 0) return ranked;
+function forMentioned(ranked: readonly RankedTool[], entities: readonly Entity[]): readonly RankedTool[] {
+  if (entities.length === 0) return ranked;
   return ranked
     .map((one) => {
-      const taken = kinds.filter((kind) => takesKind(one.tool, kind)).length;
-      return { ...one, score: Math.min(1, one.score + (NAMED_BONUS * taken) / kinds.length) };
+      const taken = entities.filter((entity) => takesKind(one.tool, entity)).length;
+      return { ...one, score: Math.min(1, one.score + (NAMED_BONUS * taken) / entities.length) };
     })
     .toSorted((a, b) => b.score - a.score);
 }
@@ -49,8 +49,7 @@ function forMentioned(ranked: readonly RankedTool[], kinds: readonly string[]): 
  */
 async function ableFirst(
   ranked: readonly RankedTool[],
-  input: PlannerInput,
-  wording: Wording,
+  { input, wording, missingArguments }: Means,
 ): Promise<readonly Weighed[]> {
   const top = ranked[0]?.score ?? 0;
   const near = ranked.filter(({ score }) => score > 0 && score >= top * NEAR).slice(0, MAX_WEIGHED);

@@ -1,8 +1,7 @@
-import type { Json, JsonObject } from "../../schema/values/json.ts";
-import { isSchemaObject } from "../../tools/json-schema/walk-schema.ts";
-import type { Tool } from "../../tools/tool.ts";
-import type { Mention } from "./entities.ts";
+import type { Entity, Json, JsonObject, Tool } from "@ergon/core";
 import { arrayValue, enumValue, numberValue, type Said, textValue, type Used } from "./argument-values.ts";
+import type { Mention } from "./entities.ts";
+import { isSchemaObject, propertiesOf, requiredOf } from "./properties.ts";
 import { spansOf } from "./spans.ts";
 import type { Wording } from "./wording.ts";
 import { stemOf, wordsOf } from "./words.ts";
@@ -17,10 +16,7 @@ const ENTITY_KEYWORD = "x-ergon-entity";
 export function extractArgs(tool: Tool, { own, beside, before, mentions }: Wording): JsonObject {
   const said = { ...readArgs(tool, beside, mentions), ...readArgs(tool, own, mentions) };
   const meant = Object.entries(before === "" ? {} : readArgs(tool, before, mentions));
-  const { parameters } = tool;
-  const needed = new Set(
-    isSchemaObject(parameters) && Array.isArray(parameters["required"]) ? parameters["required"] : [],
-  );
+  const needed = requiredOf(tool);
   return {
     ...Object.fromEntries(meant.filter(([name, value]) => needed.has(name) && typeof value === "string")),
     ...said,
@@ -28,18 +24,13 @@ export function extractArgs(tool: Tool, { own, beside, before, mentions }: Wordi
 }
 
 function readArgs(tool: Tool, message: string, mentions: readonly Mention[]): JsonObject {
-  const { parameters } = tool;
   if (message === "") return {};
-  if (!isSchemaObject(parameters) || !isSchemaObject(parameters["properties"])) return {};
-  const properties = Object.entries(parameters["properties"]).filter((entry): entry is [string, JsonObject] =>
-    isSchemaObject(entry[1]),
-  );
-  const required = new Set(Array.isArray(parameters["required"]) ? parameters["required"] : []);
+  const required = requiredOf(tool);
   const spans = spansOf(message);
   const used: Used = { quoted: new Set(), numbers: new Set(), names: new Set(), entities: new Set() };
   const args: Record<string, Json> = {};
   // Arguments that can be only one thing choose first, and required ones before the others.
-  const ordered = properties.toSorted(
+  const ordered = propertiesOf(tool).toSorted(
     ([a, schemaA], [b, schemaB]) => rank(a, schemaA, required) - rank(b, schemaB, required),
   );
   for (const [name, schema] of ordered) {
@@ -50,12 +41,8 @@ function readArgs(tool: Tool, message: string, mentions: readonly Mention[]): Js
 }
 
 /** Whether one of a tool's arguments names an entity of this kind. */
-export function takesKind({ parameters }: Tool, kind: string): boolean {
-  if (!isSchemaObject(parameters) || !isSchemaObject(parameters["properties"])) return false;
-  return Object.entries(parameters["properties"]).some(([name, schema]) => {
-    const own = isSchemaObject(schema) ? entityKind(name, schema) : undefined;
-    return own !== undefined && sameKind(own, kind);
-  });
+export function takesKind(tool: Tool, entity: Entity): boolean {
+  return propertiesOf(tool).some(([name, schema]) => isOfKind(entity, entityKind(name, schema)));
 }
 
 function rank(name: string, schema: JsonObject, required: ReadonlySet<unknown>): number {
@@ -72,7 +59,7 @@ function valueFor(name: string, given: JsonObject, said: Said): Json | undefined
   if (written !== undefined) return converted(written, schema);
   const kind = entityKind(name, schema);
   if (kind !== undefined) {
-    const mention = mentions.find(({ entity }) => sameKind(entity.kind, kind) && !used.entities.has(entity.id));
+    const mention = mentions.find(({ entity }) => isOfKind(entity, kind) && !used.entities.has(entity.id));
     if (mention !== undefined) {
       used.entities.add(mention.entity.id);
       return /name|title/i.test(name) ? mention.entity.name : mention.entity.id;
@@ -115,16 +102,9 @@ function entityKind(name: string, schema: JsonObject): string | undefined {
   return words.length === 1 ? words[0] : undefined;
 }
 
-const SAME_KINDS: readonly (readonly string[])[] = [
-  ["person", "profile", "employee", "candidate", "who", "people"],
-  ["role", "job", "position"],
-];
-
-function sameKind(a: string, b: string): boolean {
-  const [left, right] = [stemOf(a.toLowerCase()), stemOf(b.toLowerCase())];
-  return (
-    left === right || SAME_KINDS.some((kinds) => kinds.includes(a.toLowerCase()) && kinds.includes(b.toLowerCase()))
-  );
+function isOfKind({ kind, kindAliases = [] }: Entity, wanted: string | undefined): boolean {
+  const word = wanted?.toLowerCase();
+  return word !== undefined && (stemOf(kind.toLowerCase()) === stemOf(word) || kindAliases.includes(word));
 }
 
 /** `name: value`, `name=value`, `--name value`: the message says it itself. */

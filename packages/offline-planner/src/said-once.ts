@@ -1,4 +1,4 @@
-import type { PlannedAction } from "../../schema/mcp-loop.ts";
+import type { PlannedAction } from "@ergon/core";
 
 /**
  * One call for what was said twice in other words, two for "greet Ada and greet Bob": a tool is called again only for an

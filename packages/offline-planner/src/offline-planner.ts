@@ -4,35 +4,34 @@
  *
  * It guesses no argument and no tool: what it is not sure of it asks.
  */
-import type { Embedder } from "../../ports/embedder.ts";
-import type { PlannedAction } from "../../schema/mcp-loop.ts";
-import type { Tool } from "../../tools/tool.ts";
-import { FINALIZE_TOOL } from "../compile-actions.ts";
-import { missingArguments } from "../missing-arguments.ts";
-import { MAX_PLANNED_TOOLS, type Planner, type PlannerAnswer, type PlannerInput } from "../planner.ts";
+import type { Embedder, Entity, EntitySource, PlannedAction, PlannerAnswer, PlannerInput, Tool } from "@ergon/core";
 import { without } from "./clauses.ts";
 import { chooseTools } from "./choose-tools.ts";
+import type { CoreFunctions } from "./core-functions.ts";
 import { draftAction } from "./draft-action.ts";
-import type { Entity, EntitySource } from "./entities.ts";
 import { inPathwayOrder } from "./pathway-order.ts";
 import { createToolRanker, type ToolRanker } from "./rank-tools.ts";
 import { saidOnce } from "./said-once.ts";
 import { spansOf } from "./spans.ts";
-import { ordersOther, type Uncovered, uncoveredOf } from "./uncovered.ts";
+import { ordersOther, type Uncovered, uncoveredOf, verbsOf } from "./uncovered.ts";
 import { wantedOf } from "./unwanted.ts";
 
 /** Tools that may be meant, names aside: with this score at least, and this share of the best one's. */
 const MAYBE_SCORE = 0.08;
 const MAYBE_SHARE = 0.25;
 
-export type OfflinePlannerDeps = { readonly embedder: Embedder; readonly entities?: EntitySource };
+export type OfflinePlannerDeps = CoreFunctions & {
+  readonly embedder: Embedder;
+  readonly entities?: EntitySource | undefined;
+};
 
-export function createOfflinePlanner({ embedder, entities = async () => [] }: OfflinePlannerDeps): Planner {
-  const ranker = createToolRanker({ embedder });
+export function createOfflinePlanner(deps: OfflinePlannerDeps): (input: PlannerInput) => Promise<PlannerAnswer> {
+  const { entities = async () => [], maxPlannedTools, missingArguments } = deps;
+  const ranker = createToolRanker(deps);
   return async (given) => {
     const input = { ...given, message: wantedOf(given.message) };
     if (input.message === "" && given.message.trim() !== "") return { plan: [], question: NOTHING_LEFT };
-    const tools = input.tools.filter(({ id }) => id !== FINALIZE_TOOL);
+    const { tools } = input;
     if (ASKS_WHAT.test(input.message)) return { plan: [], question: listed(tools), isAnswer: true };
     const uncovered = uncoveredOf(input.message, tools);
     const told = notCovered(uncovered);
@@ -42,20 +41,22 @@ export function createOfflinePlanner({ embedder, entities = async () => [] }: Of
     ).trim();
     if (!/\p{L}{2}/u.test(input.message.replaceAll(JOINS, "")) && told.length > 0)
       return { plan: [], question: told.join(" "), nothingFits: true };
-    const known = await knownEntities(entities, input, await candidates(ranker, input, tools));
-    const chosen = await chooseTools(ranker, input, tools, known);
+    const candidates = await maybeMeant(ranker, input, maxPlannedTools);
+    const known = await knownEntities(entities, input, candidates);
+    const chosen = await chooseTools(ranker, input, tools, { ...deps, known });
     if (chosen.kind === "unsure") {
       const { question, nothingFits } = chosen;
       return { plan: [], question: [...told, question].join(" "), ...(nothingFits ? { nothingFits } : {}) };
     }
     // Another tool may do what the verb says; one that does not must not be taken for it.
-    const fitting = chosen.tools.filter(({ tool, wording }) => !ordersOther(wording.own, tool));
+    const verbs = verbsOf(known);
+    const fitting = chosen.tools.filter(({ tool, wording }) => !ordersOther(wording.own, tool, verbs));
     const dropped = chosen.tools.filter((one) => !fitting.includes(one));
-    told.push(...notCovered(dropped.flatMap(({ tool, wording }) => uncoveredOf(wording.own, [tool]))));
+    told.push(...notCovered(dropped.flatMap(({ tool, wording }) => uncoveredOf(wording.own, [tool], verbs))));
     if (fitting.length === 0) return { plan: [], question: told.join(" "), nothingFits: true };
     const ordered = inPathwayOrder(fitting);
     const drafts = await Promise.all(ordered.map((one) => draftAction(one, one.wording, input)));
-    const answer = await settled(saidOnce(drafts), input);
+    const answer = await settled(saidOnce(drafts), input, missingArguments);
     if (answer.plan.length === 0) return { ...answer, question: [...told, answer.question ?? ""].join(" ").trim() };
     const passed = chosen.passedOver.map((text) => `I did not do "${shortened(text)}".`);
     return {
@@ -100,17 +101,17 @@ function shortened(text: string): string {
 
 const NOTHING_LEFT = "I leave that alone. What should I do instead?";
 
-/** Names are looked up only where a tool that may be meant could use them: whoever keeps them may have to wake up. */
-async function candidates(
+/** Names are looked up only where a tool that may be meant could use them: their database may have to be started. */
+async function maybeMeant(
   ranker: ToolRanker,
-  { message }: PlannerInput,
-  tools: readonly Tool[],
+  { message, tools }: PlannerInput,
+  most: number,
 ): Promise<readonly Tool[]> {
   const ranked = await ranker.rank(message, tools);
   const enough = Math.max(MAYBE_SCORE, (ranked[0]?.score ?? 0) * MAYBE_SHARE);
   return ranked
     .filter(({ score }) => score >= enough)
-    .slice(0, MAX_PLANNED_TOOLS)
+    .slice(0, most)
     .map(({ tool }) => tool);
 }
 
@@ -129,15 +130,18 @@ async function knownEntities(
 }
 
 /** Tools that lack an argument are not run: it is asked for. */
-async function settled(plan: readonly PlannedAction[], input: PlannerInput): Promise<PlannerAnswer> {
+async function settled(
+  plan: readonly PlannedAction[],
+  input: PlannerInput,
+  missingArguments: CoreFunctions["missingArguments"],
+): Promise<PlannerAnswer> {
   const lacking = await missingArguments(plan, input);
   const able = plan.filter((action) => !lacking.has(action));
   const question = [...lacking].map(([{ tool }, names]) => askFor(input.tools, tool, names)).join(" ");
   if (able.length === 0) return { plan: [], question };
   if (question !== "") input.note.warning({ code: "argument_unknown", message: question });
   const leftOut = question === "" ? {} : { leftOut: [question] };
-  const summary = input.tools.some(({ id }) => id === FINALIZE_TOOL);
-  return { plan: [...able, ...(summary ? [{ tool: FINALIZE_TOOL, args: {} }] : [])], ...leftOut };
+  return { plan: able, ...leftOut };
 }
 
 function askFor(tools: readonly Tool[], toolId: string, names: readonly string[]): string {

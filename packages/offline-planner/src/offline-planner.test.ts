@@ -1,10 +1,6 @@
+import { defineAction, defineTool, type Entity, type LoopRequest, McpLoopRunner, ToolRegistry } from "@ergon/core";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { defineAction, defineTool } from "../../tools/define.ts";
-import { ToolRegistry } from "../../tools/registry.ts";
-import { McpLoopRunner } from "../mcp-loop.ts";
-import type { LoopRequest } from "../read-request.ts";
-import type { Entity } from "./entities.ts";
 
 const people: readonly Entity[] = [
   { kind: "profile", id: "p-1", name: "Amara Osei" },
@@ -121,6 +117,31 @@ describe("the offline planner", () => {
       tool: "getGaps",
       input: { profileId: "p-9", roleId: "r-9" },
     });
+  });
+
+  it("takes a pack's own words for what its tools name and for what they do not do", async () => {
+    const registry = new ToolRegistry();
+    registry.register(
+      defineTool({
+        name: "role_fit",
+        title: "Fitting roles",
+        description: "Finds the roles that fit an employee.",
+        argsSchema: z.object({ employeeId: z.string() }),
+        run: () => 1,
+      }),
+    );
+    const calls = async (content: string, words: Partial<Entity>) => {
+      const known: readonly Entity[] = [{ kind: "profile", id: "p-1", name: "Amara Osei", ...words }];
+      const runner = new McpLoopRunner({ registry, entities: async () => known });
+      const { data } = await runner.run({ mode: "general", sessionId: "s", messages: [{ role: "user", content }] });
+      return { args: data?.plan?.[0]?.args, said: data?.summaryMessage };
+    };
+    const words = { kindAliases: ["employee"], kindVerbs: ["hire"] };
+    expect((await calls("fitting roles of Amara Osei", words)).args).toEqual({ employeeId: "p-1" });
+    expect((await calls("fitting roles of Amara Osei", {})).args).not.toEqual({ employeeId: "p-1" });
+    const hire = "Hire Amara Osei into fitting roles";
+    expect(await calls(hire, words)).toEqual({ said: `I left out "${hire}": no tool here can hire that.` });
+    expect((await calls(hire, {})).args).toBeDefined();
   });
 
   it("ranks first what is recommended", async () => {

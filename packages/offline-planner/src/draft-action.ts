@@ -1,6 +1,4 @@
-import type { PlannedAction } from "../../schema/mcp-loop.ts";
-import type { Tool } from "../../tools/tool.ts";
-import type { PlannerInput } from "../planner.ts";
+import type { PlannedAction, PlannerInput, Tool } from "@ergon/core";
 import { extractArgs } from "./extract-args.ts";
 import type { RankedTool } from "./rank-tools.ts";
 import { validArgs } from "./valid-args.ts";

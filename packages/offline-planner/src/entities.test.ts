@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { type Entity, MAX_ENTITIES, mentionsIn } from "./entities.ts";
+import type { Entity } from "@ergon/core";
+import { MAX_ENTITIES, mentionsIn } from "./entities.ts";
 
 const entities: readonly Entity[] = [
   "Amara Osei",

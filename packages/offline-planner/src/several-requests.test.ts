@@ -1,9 +1,6 @@
+import { defineTool, type Entity, McpLoopRunner, ToolRegistry } from "@ergon/core";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { defineTool } from "../../tools/define.ts";
-import { ToolRegistry } from "../../tools/registry.ts";
-import { McpLoopRunner } from "../mcp-loop.ts";
-import type { Entity } from "./entities.ts";
 
 const known: readonly Entity[] = [
   { kind: "profile", id: "p-1", name: "Amara Osei" },

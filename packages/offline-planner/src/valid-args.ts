@@ -1,5 +1,4 @@
-import type { Json, JsonObject } from "../../schema/values/json.ts";
-import type { Tool } from "../../tools/tool.ts";
+import type { Json, JsonObject, Tool } from "@ergon/core";
 
 /** Found arguments that the tool's own schema would refuse are not taken for known. */
 export async function validArgs(tool: Tool, found: JsonObject, context: JsonObject): Promise<Record<string, Json>> {

@@ -1,4 +1,3 @@
-import { MAX_PLANNED_TOOLS } from "../planner.ts";
 import type { Clause } from "./clauses.ts";
 import type { Mentions } from "./entities.ts";
 import type { RankedTool } from "./rank-tools.ts";
@@ -14,7 +13,7 @@ export type Named = { readonly ranked: RankedTool; readonly clause?: Clause | un
 export type Heard = { readonly clause: Clause; readonly ranked: readonly RankedTool[]; readonly isClear: boolean };
 
 /** Which clause means which tool, in the order in which they are said. The best for the whole message is among them. */
-export function tellApart(best: RankedTool, heard: readonly Heard[]): readonly Named[] {
+export function tellApart(best: RankedTool, heard: readonly Heard[], most: number): readonly Named[] {
   const named = heard.flatMap(({ clause, ranked: [first], isClear }): readonly Named[] =>
     isClear && first !== undefined ? [{ ranked: first, clause }] : [],
   );
@@ -22,7 +21,7 @@ export function tellApart(best: RankedTool, heard: readonly Heard[]): readonly N
   const others = named.filter((one) => !own.includes(one));
   const [first = { ranked: best, clause: likeliest(best, heard) }, ...again] = own;
   return [{ ...first, ranked: best }, ...again, ...others]
-    .slice(0, MAX_PLANNED_TOOLS)
+    .slice(0, most)
     .sort((a, b) => (a.clause?.at ?? 0) - (b.clause?.at ?? 0));
 }
 
