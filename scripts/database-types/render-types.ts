@@ -20,6 +20,8 @@ export async function renderTypes(query: Query): Promise<string> {
     "  };",
     "};",
     "",
+    ...TABLE,
+    "",
   ].join("\n");
 }
 
@@ -38,23 +40,32 @@ const COLUMNS = `
     (is_generated = 'ALWAYS' or identity_generation = 'ALWAYS') as is_made
   from information_schema.columns where table_schema = 'public' order by table_name, ordinal_position`;
 
+/** Columns that an insert must name, those that it may leave out, and those that the database makes. */
 function renderTable(name: string, columns: readonly Column[]): string[] {
-  const row = columns.map(({ column_name, type, nullable }) => `${column_name}: ${typeOf(type, nullable)};`);
-  const written = columns.filter(({ is_made }) => !is_made);
-  const insert = written.map(
-    ({ column_name, type, nullable, has_default }) =>
-      `${column_name}${nullable || has_default ? "?" : ""}: ${typeOf(type, nullable)};`,
-  );
-  const update = written.map(({ column_name, type, nullable }) => `${column_name}?: ${typeOf(type, nullable)};`);
-  return [
-    `      ${name}: {`,
-    ...object("Row", row),
-    ...object("Insert", insert),
-    ...object("Update", update),
-    "        Relationships: [];",
-    "      };",
+  const isOptional = ({ nullable, has_default }: Column): boolean => nullable || has_default;
+  const given = columns.filter(({ is_made }) => !is_made);
+  const parts = [
+    given.filter((column) => !isOptional(column)),
+    given.filter(isOptional),
+    columns.filter(({ is_made }) => is_made),
   ];
+  const fields = parts.map((part) =>
+    part.map(({ column_name, type, nullable }) => `${column_name}: ${typeOf(type, nullable)};`),
+  );
+  const last = fields.findLastIndex((part) => part.length > 0);
+  const written = fields.slice(0, last + 1).map((part) => (part.length === 0 ? "object" : `{\n${part.join("\n")}\n}`));
+  const types = written.length === 1 ? written.join() : `\n${written.join(",\n")}\n`;
+  return [`      ${name}: Table<${types}>;`];
 }
+
+const TABLE = [
+  "type Table<Needed, Optional = object, Made = object> = {",
+  "  Row: Needed & Optional & Made;",
+  "  Insert: Needed & Partial<Optional>;",
+  "  Update: Partial<Needed & Optional>;",
+  "  Relationships: [];",
+  "};",
+];
 
 type FunctionRow = {
   readonly name: string;

@@ -144,6 +144,7 @@ export {
   ToolId,
   ToolSummary,
 } from "./schema/tool.ts";
+export { present } from "./schema/values/present.ts";
 export { accessError, type AccessErrorCode } from "./errors/access.ts";
 export {
   ErgonError,

@@ -4,164 +4,76 @@ import type { Json } from "@ergon/core";
 export type Database = {
   public: {
     Tables: {
-      agent_actions: {
-        Row: {
-          id: number;
-          session_id: string | null;
+      agent_actions: Table<
+        {
           agent_name: string;
           action_type: string;
+          outcome: string;
+        },
+        {
+          session_id: string | null;
           target_type: string | null;
           target_id: string | null;
           request: Json;
           request_hash: string | null;
           response: Json | null;
-          outcome: string;
           confidence_score: number | null;
           step_index: number | null;
           embedding: string | null;
           embedding_model: string | null;
           embedding_dimensions: number | null;
           created_at: string;
-        };
-        Insert: {
-          session_id?: string | null;
-          agent_name: string;
-          action_type: string;
-          target_type?: string | null;
-          target_id?: string | null;
-          request?: Json;
-          request_hash?: string | null;
-          response?: Json | null;
-          outcome: string;
-          confidence_score?: number | null;
-          step_index?: number | null;
-          embedding?: string | null;
-          embedding_model?: string | null;
-          embedding_dimensions?: number | null;
-          created_at?: string;
-        };
-        Update: {
-          session_id?: string | null;
-          agent_name?: string;
-          action_type?: string;
-          target_type?: string | null;
-          target_id?: string | null;
-          request?: Json;
-          request_hash?: string | null;
-          response?: Json | null;
-          outcome?: string;
-          confidence_score?: number | null;
-          step_index?: number | null;
-          embedding?: string | null;
-          embedding_model?: string | null;
-          embedding_dimensions?: number | null;
-          created_at?: string;
-        };
-        Relationships: [];
-      };
-      capabilities: {
-        Row: {
-          id: string;
+        },
+        {
+          id: number;
+        }
+      >;
+      capabilities: Table<
+        {
           name: string;
           group_name: string;
+        },
+        {
+          id: string;
           description: string;
-          embedding_text: string | null;
           embedding: string | null;
           embedding_model: string | null;
           embedding_dimensions: number | null;
-        };
-        Insert: {
-          id?: string;
-          name: string;
-          group_name: string;
-          description?: string;
-          embedding?: string | null;
-          embedding_model?: string | null;
-          embedding_dimensions?: number | null;
-        };
-        Update: {
-          id?: string;
-          name?: string;
-          group_name?: string;
-          description?: string;
-          embedding?: string | null;
-          embedding_model?: string | null;
-          embedding_dimensions?: number | null;
-        };
-        Relationships: [];
-      };
-      capability_levels: {
-        Row: {
-          capability_id: string;
-          level: number;
-          label: string;
-          indicator: string;
-        };
-        Insert: {
-          capability_id: string;
-          level: number;
-          label: string;
-          indicator: string;
-        };
-        Update: {
-          capability_id?: string;
-          level?: number;
-          label?: string;
-          indicator?: string;
-        };
-        Relationships: [];
-      };
-      capability_skills: {
-        Row: {
-          capability_id: string;
-          skill_id: string;
-        };
-        Insert: {
-          capability_id: string;
-          skill_id: string;
-        };
-        Update: {
-          capability_id?: string;
-          skill_id?: string;
-        };
-        Relationships: [];
-      };
-      chat_messages: {
-        Row: {
-          id: number;
+        },
+        {
+          embedding_text: string | null;
+        }
+      >;
+      capability_levels: Table<{
+        capability_id: string;
+        level: number;
+        label: string;
+        indicator: string;
+      }>;
+      capability_skills: Table<{
+        capability_id: string;
+        skill_id: string;
+      }>;
+      chat_messages: Table<
+        {
           session_id: string;
           sender: string;
           message: string;
+        },
+        {
           tool_call: Json | null;
           embedding: string | null;
           embedding_model: string | null;
           embedding_dimensions: number | null;
           created_at: string;
-        };
-        Insert: {
-          session_id: string;
-          sender: string;
-          message: string;
-          tool_call?: Json | null;
-          embedding?: string | null;
-          embedding_model?: string | null;
-          embedding_dimensions?: number | null;
-          created_at?: string;
-        };
-        Update: {
-          session_id?: string;
-          sender?: string;
-          message?: string;
-          tool_call?: Json | null;
-          embedding?: string | null;
-          embedding_model?: string | null;
-          embedding_dimensions?: number | null;
-          created_at?: string;
-        };
-        Relationships: [];
-      };
-      conversation_sessions: {
-        Row: {
+        },
+        {
+          id: number;
+        }
+      >;
+      conversation_sessions: Table<
+        object,
+        {
           id: string;
           user_id: string | null;
           mode: string;
@@ -170,257 +82,111 @@ export type Database = {
           summary: string | null;
           browser_session_id: string | null;
           created_at: string;
-        };
-        Insert: {
-          id?: string;
-          user_id?: string | null;
-          mode?: string;
-          entity_id?: string | null;
-          status?: string;
-          summary?: string | null;
-          browser_session_id?: string | null;
-          created_at?: string;
-        };
-        Update: {
-          id?: string;
-          user_id?: string | null;
-          mode?: string;
-          entity_id?: string | null;
-          status?: string;
-          summary?: string | null;
-          browser_session_id?: string | null;
-          created_at?: string;
-        };
-        Relationships: [];
-      };
-      match_thresholds: {
-        Row: {
-          model: string;
-          pair: string;
-          threshold: number;
-        };
-        Insert: {
-          model: string;
-          pair: string;
-          threshold: number;
-        };
-        Update: {
-          model?: string;
-          pair?: string;
-          threshold?: number;
-        };
-        Relationships: [];
-      };
-      profile_capabilities: {
-        Row: {
+        }
+      >;
+      match_thresholds: Table<{
+        model: string;
+        pair: string;
+        threshold: number;
+      }>;
+      profile_capabilities: Table<
+        {
           profile_id: string;
           capability_id: string;
           level: number;
+        },
+        {
           evidence: string | null;
-        };
-        Insert: {
-          profile_id: string;
-          capability_id: string;
-          level: number;
-          evidence?: string | null;
-        };
-        Update: {
-          profile_id?: string;
-          capability_id?: string;
-          level?: number;
-          evidence?: string | null;
-        };
-        Relationships: [];
-      };
-      profile_skills: {
-        Row: {
+        }
+      >;
+      profile_skills: Table<
+        {
           profile_id: string;
           skill_id: string;
           level: number;
+        },
+        {
           evidence: string | null;
-        };
-        Insert: {
-          profile_id: string;
-          skill_id: string;
-          level: number;
-          evidence?: string | null;
-        };
-        Update: {
-          profile_id?: string;
-          skill_id?: string;
-          level?: number;
-          evidence?: string | null;
-        };
-        Relationships: [];
-      };
-      profiles: {
-        Row: {
+        }
+      >;
+      profiles: Table<
+        {
+          name: string;
+        },
+        {
           id: string;
           user_id: string | null;
-          name: string;
           headline: string;
           current_role_id: string | null;
           location: string;
           years_experience: number;
           summary: string;
-          embedding_text: string | null;
           embedding: string | null;
           embedding_model: string | null;
           embedding_dimensions: number | null;
           created_at: string;
-        };
-        Insert: {
-          id?: string;
-          user_id?: string | null;
-          name: string;
-          headline?: string;
-          current_role_id?: string | null;
-          location?: string;
-          years_experience?: number;
-          summary?: string;
-          embedding?: string | null;
-          embedding_model?: string | null;
-          embedding_dimensions?: number | null;
-          created_at?: string;
-        };
-        Update: {
-          id?: string;
-          user_id?: string | null;
-          name?: string;
-          headline?: string;
-          current_role_id?: string | null;
-          location?: string;
-          years_experience?: number;
-          summary?: string;
-          embedding?: string | null;
-          embedding_model?: string | null;
-          embedding_dimensions?: number | null;
-          created_at?: string;
-        };
-        Relationships: [];
-      };
-      role_capabilities: {
-        Row: {
+        },
+        {
+          embedding_text: string | null;
+        }
+      >;
+      role_capabilities: Table<
+        {
           role_id: string;
           capability_id: string;
+        },
+        {
           level: number;
-        };
-        Insert: {
-          role_id: string;
-          capability_id: string;
-          level?: number;
-        };
-        Update: {
-          role_id?: string;
-          capability_id?: string;
-          level?: number;
-        };
-        Relationships: [];
-      };
-      role_skills: {
-        Row: {
+        }
+      >;
+      role_skills: Table<
+        {
           role_id: string;
           skill_id: string;
+        },
+        {
           level: number;
-        };
-        Insert: {
-          role_id: string;
-          skill_id: string;
-          level?: number;
-        };
-        Update: {
-          role_id?: string;
-          skill_id?: string;
-          level?: number;
-        };
-        Relationships: [];
-      };
-      roles: {
-        Row: {
-          id: string;
+        }
+      >;
+      roles: Table<
+        {
           title: string;
           grade_band: string;
           division: string;
           location: string;
           primary_purpose: string;
-          embedding_text: string | null;
+        },
+        {
+          id: string;
           embedding: string | null;
           embedding_model: string | null;
           embedding_dimensions: number | null;
           created_at: string;
-        };
-        Insert: {
-          id?: string;
-          title: string;
-          grade_band: string;
-          division: string;
-          location: string;
-          primary_purpose: string;
-          embedding?: string | null;
-          embedding_model?: string | null;
-          embedding_dimensions?: number | null;
-          created_at?: string;
-        };
-        Update: {
-          id?: string;
-          title?: string;
-          grade_band?: string;
-          division?: string;
-          location?: string;
-          primary_purpose?: string;
-          embedding?: string | null;
-          embedding_model?: string | null;
-          embedding_dimensions?: number | null;
-          created_at?: string;
-        };
-        Relationships: [];
-      };
-      skills: {
-        Row: {
-          id: string;
+        },
+        {
+          embedding_text: string | null;
+        }
+      >;
+      skills: Table<
+        {
           name: string;
           category: string;
+        },
+        {
+          id: string;
           description: string;
-          embedding_text: string | null;
           embedding: string | null;
           embedding_model: string | null;
           embedding_dimensions: number | null;
-        };
-        Insert: {
-          id?: string;
-          name: string;
-          category: string;
-          description?: string;
-          embedding?: string | null;
-          embedding_model?: string | null;
-          embedding_dimensions?: number | null;
-        };
-        Update: {
-          id?: string;
-          name?: string;
-          category?: string;
-          description?: string;
-          embedding?: string | null;
-          embedding_model?: string | null;
-          embedding_dimensions?: number | null;
-        };
-        Relationships: [];
-      };
-      talent_staff: {
-        Row: {
-          user_id: string;
-          talent_role: string;
-        };
-        Insert: {
-          user_id: string;
-          talent_role: string;
-        };
-        Update: {
-          user_id?: string;
-          talent_role?: string;
-        };
-        Relationships: [];
-      };
+        },
+        {
+          embedding_text: string | null;
+        }
+      >;
+      talent_staff: Table<{
+        user_id: string;
+        talent_role: string;
+      }>;
     };
     Views: Record<never, never>;
     Functions: {
@@ -563,4 +329,11 @@ export type Database = {
       };
     };
   };
+};
+
+type Table<Needed, Optional = object, Made = object> = {
+  Row: Needed & Optional & Made;
+  Insert: Needed & Partial<Optional>;
+  Update: Partial<Needed & Optional>;
+  Relationships: [];
 };

@@ -58,40 +58,22 @@ export type ConversationService = { readonly conversations: Conversations } & Pi
 >;
 
 export async function createConversationService(deps: ConversationServiceDeps): Promise<ConversationService> {
-  const { store, state, engine, registry, models, embedder, entities, clock, ids, logger, owner } = deps;
+  const { store, state, engine, models, clock, ids, owner } = deps;
   const level = await store.readLevel();
-  const regulator = new EnergyRegulator({
-    clock,
-    ...(level === undefined ? {} : { level }),
-    ...(deps.replenishPerSecond === undefined ? {} : { replenishPerSecond: deps.replenishPerSecond }),
-  });
+  const regulator = new EnergyRegulator({ clock, level, replenishPerSecond: deps.replenishPerSecond });
   const loop = createSensitiveLoop({
+    ...deps,
     conversations: store,
     entries: (query) => store.entries(query),
-    state,
-    registry,
     regulator,
-    owner,
-    clock,
-    logger,
     pool: createPool({ regulator, store, owner, clock }),
     shelf: createModelSelector(models),
     health: createModelHealth(clock),
-    orchestrator: createOrchestrator({
-      registry,
-      clock,
-      logger,
-      ...(deps.toolsReady === undefined ? {} : { toolsReady: deps.toolsReady }),
-    }),
-    offline: createOfflinePlanner({ embedder, entities }),
+    orchestrator: createOrchestrator(deps),
+    offline: createOfflinePlanner(deps),
     readContext: async (ref) => (await engine.readSession({ ...ref, historyLimit: 1 })).context,
     runActions: createRunActions({ engine, store: state }),
     costs: deps.costs ?? createCostModel(),
-    ...(deps.subAgent === undefined ? {} : { subAgent: deps.subAgent }),
-    ...(deps.reviewEveryMs === undefined ? {} : { reviewEveryMs: deps.reviewEveryMs }),
-    ...(deps.mayDiscover === undefined ? {} : { mayDiscover: deps.mayDiscover }),
-    ...(deps.maxWanting === undefined ? {} : { maxWanting: deps.maxWanting }),
-    ...(deps.energy === undefined ? {} : { energy: deps.energy }),
   });
   const conversations = createConversations({ store, loop, regulator, engine, ids, clock });
   const { start, stop, status } = loop;

@@ -43,7 +43,11 @@ export class EnergyRegulator {
   /** Rest up to this moment has been credited. */
   #restedAtMs: number;
 
-  constructor(deps: { readonly clock: Clock; readonly level?: number; readonly replenishPerSecond?: number }) {
+  constructor(deps: {
+    readonly clock: Clock;
+    readonly level?: number | undefined;
+    readonly replenishPerSecond?: number | undefined;
+  }) {
     this.#clock = deps.clock;
     this.#replenishPerSecond = amount(deps.replenishPerSecond ?? DEFAULT_REPLENISH_PER_SECOND);
     this.#levelMicro = clampMicro(toMicro(deps.level ?? MAX_LEVEL));

@@ -311,9 +311,9 @@ export class MCPClientManager {
             ask: connection.ask,
             back: () => this.#back(connection),
             clock,
-            ...(costs === undefined ? {} : { costs }),
-            ...(onInvoked === undefined ? {} : { onInvoked }),
-            ...(report?.version === undefined ? {} : { version: report.version }),
+            costs,
+            onInvoked,
+            version: report?.version,
           };
     const { added, removed } = registerTools(this.#deps.registry, place, { listed, source });
     registerReads(this.#deps.registry, place.part, { offers: report?.offers ?? [], source });

@@ -11,6 +11,7 @@ import { adaptMcpTool } from "../tools/adapt/mcp-tool.ts";
 import type { Tool, ToolArgs, ToolRun } from "../tools/tool.ts";
 import { fingerprintOf } from "../approvals/fingerprint.ts";
 import type { ToolIdentity } from "../schema/approval.ts";
+import { present } from "../schema/values/present.ts";
 
 /** A planner is shown this much of what a server says of its tool. */
 const MAX_DESCRIPTION_CHARS = 4_000;
@@ -21,15 +22,15 @@ export type HubToolSource = {
   readonly config: MCPServerConfig;
   /** As a person may see it: this is what its approval covers. */
   readonly written: MCPServerConfig;
-  readonly version?: string;
+  readonly version?: string | undefined;
   readonly call: (request: McpCall) => Promise<McpResult>;
   /** For what it has beside its tools. */
   readonly ask: (question: ServerQuestion, signal?: AbortSignal) => Promise<Json>;
   /** Waits until the server is back; false when it does not come back in time. */
   readonly back: () => Promise<boolean>;
   readonly clock: Clock;
-  readonly costs?: CostModel;
-  readonly onInvoked?: (invocation: HubInvocation) => void;
+  readonly costs?: CostModel | undefined;
+  readonly onInvoked?: ((invocation: HubInvocation) => void) | undefined;
 };
 
 /** One call of a server's tool, once it is over. */
@@ -93,17 +94,11 @@ export function hubTool(name: string, listed: ListedTool, source: HubToolSource)
   const adapted = adaptMcpTool(tool, {
     call: (args, run, { sessionId, conversationId }) => {
       const { signal, progress, answers, idempotencyKey } = run;
-      const caller = {
-        ...(answers === undefined ? {} : { answers }),
-        ...(sessionId === undefined ? {} : { sessionId }),
-        ...(conversationId === undefined ? {} : { conversationId }),
-      };
-      return invoke(args, { signal, progress, idempotencyKey, ...caller });
+      return invoke(args, { signal, progress, idempotencyKey, ...present({ answers, sessionId, conversationId }) });
     },
     effects,
     timeoutMs: MAX_HUB_CALL_MS,
-    ...(listed.title === undefined ? {} : { title: listed.title }),
-    ...(listed.outputSchema === undefined ? {} : { outputSchema: listed.outputSchema }),
+    ...present({ title: listed.title, outputSchema: listed.outputSchema }),
   });
   priced.tool = { ...adapted, hub: hubFacts(listed, source) };
   return { tool: priced.tool, invoke };
@@ -127,10 +122,7 @@ function watched(
   return (outcome) => {
     const durationMs = Math.max(0, clock.monotonic() - startedMs);
     const energyUnits = priced.tool === undefined ? 0 : (costs?.settleTool(priced.tool, durationMs) ?? 0);
-    const session = {
-      ...(sessionId === undefined ? {} : { sessionId }),
-      ...(conversationId === undefined ? {} : { conversationId }),
-    };
+    const session = present({ sessionId, conversationId });
     const serverId = source.config.id;
     onInvoked?.({ toolName: name, serverId, atMs, args, durationMs, energyUnits, outcome, ...session });
   };
@@ -150,17 +142,8 @@ function identityOf(listed: ListedTool, { written, version }: HubToolSource): To
     name,
     description,
     inputSchema,
-    ...(title === undefined ? {} : { title }),
-    ...(outputSchema === undefined ? {} : { outputSchema }),
-    ...(annotations === undefined ? {} : { annotations }),
-    server: {
-      ...(command === undefined ? {} : { command }),
-      ...(args === undefined ? {} : { args }),
-      ...(cwd === undefined ? {} : { cwd }),
-      ...(env === undefined ? {} : { env }),
-      ...(url === undefined ? {} : { url }),
-      ...(version === undefined ? {} : { version }),
-    },
+    ...present({ title, outputSchema, annotations }),
+    server: present({ command, args, cwd, env, url, version }),
   };
 }
 

@@ -3,6 +3,7 @@ import { hubError } from "../errors/hub.ts";
 import type { McpConnection } from "../ports/mcp-connector.ts";
 import type { HubServerStatus, MCPServerConfig } from "../schema/hub.ts";
 import type { HubTool } from "./hub-tool.ts";
+import { present } from "../schema/values/present.ts";
 
 /** A server as it is to be reached, and as people may see it. */
 export type WantedServer = {
@@ -48,9 +49,7 @@ export function statusOf({ wanted, connection, registered, refusals }: ServerSlo
     lastPing: report?.lastPing ?? null,
     errors: [...problems, ...(report?.errors ?? []), ...refusals].slice(-MAX_STATUS_ERRORS),
     state,
-    ...(report?.nextTryAt === undefined ? {} : { nextTryAt: report.nextTryAt }),
-    ...(report?.protocol === undefined ? {} : { protocol: report.protocol }),
-    ...(report?.version === undefined ? {} : { version: report.version }),
+    ...present({ nextTryAt: report?.nextTryAt, protocol: report?.protocol, version: report?.version }),
     ...(wanted.needsApproval === undefined ? {} : { needsApproval: true }),
     ...fenceOf(wanted.config),
   };

@@ -8,6 +8,7 @@ import type { JsonSchemas } from "../json-schema/json-schemas.ts";
 import type { Tool, ToolArgs, ToolBody, ToolRun, Validated } from "../tool.ts";
 import { FunctionField } from "./common-fields.ts";
 import { guarded, nameOf, readForm, type Provenance } from "./read-form.ts";
+import { present } from "../../schema/values/present.ts";
 
 /** Spec 4's implementation: args in, a JSON value out. */
 export type PureToolImplementation<Args = ToolArgs> = (args: Args, run: ToolRun) => Promise<unknown>;
@@ -43,20 +44,15 @@ export function pureTool({ definition, implementation }: PureTool, from: SchemaP
     title: title ?? id,
     description,
     origin: "tool",
-    ...(from.source === undefined ? {} : { source: from.source }),
     effects: effects ?? "pure",
-    ...(destructiveHint === undefined ? {} : { destructiveHint }),
-    ...(alwaysAsk === undefined ? {} : { alwaysAsk }),
     parameters,
-    ...(outputSchema === undefined ? {} : { outputSchema }),
     applicableRoles: [],
     tags: tags ?? [],
     suggestedPrerequisites: [],
     suggestedPostrequisites: [],
     requiredContext: [],
     usesAI: false,
-    ...(timeoutMs === undefined ? {} : { timeoutMs }),
-    ...(energyUnits === undefined ? {} : { energyUnits }),
+    ...present({ source: from.source, destructiveHint, alwaysAsk, outputSchema, timeoutMs, energyUnits }),
     body: jsonSchemaBody({ parameters, outputSchema, rules: RULES, schemas: from.schemas }, ({ args }, run) =>
       implementation(args as never, run),
     ),

@@ -28,9 +28,9 @@ export type LoginPrompt = {
 export type ServerLoginDeps = {
   readonly serverId: string;
   readonly url: string;
-  readonly settings?: OAuthSettings;
+  readonly settings?: OAuthSettings | undefined;
   readonly store: LoginStore;
-  readonly desk?: LoginPrompt;
+  readonly desk?: LoginPrompt | undefined;
   readonly fetch?: typeof fetch;
 };
 

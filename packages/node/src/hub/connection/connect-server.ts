@@ -29,7 +29,11 @@ import { endWhenReplaced } from "./end-when-replaced.ts";
 import { hadProgram, startServerProcess, type ServerCommand } from "../process/server-process.ts";
 
 export type ServerAddress =
-  | ({ readonly kind: "command"; readonly access?: ServerAccess; readonly fence?: FenceOptions } & ServerCommand)
+  | ({
+      readonly kind: "command";
+      readonly access?: ServerAccess | undefined;
+      readonly fence?: FenceOptions | undefined;
+    } & ServerCommand)
   | { readonly kind: "url"; readonly url: string; readonly headers: Readonly<Record<string, string>> };
 
 export type ConnectionOptions = {
@@ -39,9 +43,9 @@ export type ConnectionOptions = {
   readonly signal: AbortSignal;
   readonly timeoutMs: number;
   /** What an earlier connection found out about the server's protocol. */
-  readonly era?: ServerEra;
+  readonly era?: ServerEra | undefined;
   /** Absent where the server gets what its configuration says, and nothing else. */
-  readonly login?: ServerLogin;
+  readonly login?: ServerLogin | undefined;
   readonly onListChanged: (list: ServerList) => void;
   /** Told before any call under way fails for it. */
   readonly onClosed: () => void;

@@ -49,14 +49,14 @@ export function createMcpConnector(deps: ConnectorDeps): McpConnector {
         model: modelFor(config, deps.model),
         logger,
         onChange,
-        ...(onOffersChanged === undefined ? {} : { onOffersChanged }),
+        onOffersChanged,
         redact: hideInText(() => [...secrets, ...(login?.secrets() ?? [])]),
         redactValue: hideInValue(() => [...credentials, ...(login?.secrets() ?? [])]),
-        ...(config.timeoutMs === undefined ? {} : { timeoutMs: config.timeoutMs }),
-        ...(era === undefined ? {} : { era }),
+        timeoutMs: config.timeoutMs,
+        era,
         onEra: (found) => deps.eras?.note(config, found),
-        ...(elicit === undefined ? {} : { elicit }),
-        ...(login === undefined ? {} : { login }),
+        elicit,
+        login,
       });
     },
   };
@@ -72,20 +72,13 @@ function modelFor({ id, trusted }: MCPServerConfig, model: ChatModel | undefined
 function loginOf({ id, url, headers = {}, oauth }: MCPServerConfig, deps: ConnectorDeps): ServerLogin | undefined {
   if (url === undefined || deps.logins === undefined) return undefined;
   if (Object.keys(headers).some((name) => name.toLowerCase() === "authorization")) return undefined;
-  return createServerLogin({
-    serverId: id,
-    url,
-    store: deps.logins,
-    ...(oauth === undefined ? {} : { settings: oauth }),
-    ...(deps.desk === undefined ? {} : { desk: deps.desk }),
-  });
+  return createServerLogin({ serverId: id, url, store: deps.logins, settings: oauth, desk: deps.desk });
 }
 
 function addressOf(config: MCPServerConfig, fence?: FenceOptions): ServerAddress {
   const { id, command, args = [], env = {}, cwd, access, url, headers = {} } = config;
   if (command !== undefined) {
-    const limits = { ...(cwd === undefined ? {} : { cwd }), ...(access === undefined ? {} : { access }) };
-    return { kind: "command", command, args, env, ...limits, ...(fence === undefined ? {} : { fence }) };
+    return { kind: "command", command, args, env, cwd, access, fence };
   }
   if (url !== undefined) return { kind: "url", url, headers };
   const message = `The server "${id}" has neither a command nor a url.`;

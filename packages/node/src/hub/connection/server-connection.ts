@@ -35,23 +35,23 @@ import { unlessAborted } from "../call/unless-aborted.ts";
 import { HEALTH_LIMITS, watchHealth, type HealthLimits } from "./watch-health.ts";
 
 export type ServerConnectionDeps = Pick<ConnectionOptions, "address" | "guard" | "login"> & {
-  readonly elicit?: Elicit;
+  readonly elicit?: Elicit | undefined;
   /** Lent to the server; else why none is. */
   readonly model: ChatModel | { readonly refusal: string };
   readonly serverId: string;
-  readonly timeoutMs?: number;
+  readonly timeoutMs?: number | undefined;
   readonly redact: (text: string) => string;
   /** For what the server answers. */
   readonly redactValue: <T>(value: T) => T;
   readonly logger: Logger;
   readonly hubSlots: CallSlots;
-  readonly era?: ServerEra;
+  readonly era?: ServerEra | undefined;
   readonly health?: HealthLimits;
   /** Told which protocol it speaks, whenever it is there. */
   readonly onEra?: (era: ServerEra) => void;
   /** State or tools are other than before. */
   readonly onChange: (report: ConnectionReport) => void;
-  readonly onOffersChanged?: (offer: ServerOffer) => void;
+  readonly onOffersChanged?: ((offer: ServerOffer) => void) | undefined;
 };
 
 const START_TIMEOUT_MS = 60_000;
@@ -181,8 +181,8 @@ export function createServerConnection(deps: ServerConnectionDeps): McpConnectio
       onClosed: () => fell(held.link, "down"),
       elicit: questions.elicit,
       sample: "refusal" in model ? model : (sampling as Sampling).sample,
-      ...(era === undefined ? {} : { era }),
-      ...(login === undefined ? {} : { login }),
+      era,
+      login,
     });
     const current = { ...made, calls: createCallsUnderWay(), lost: Promise.withResolvers<LinkLoss>() };
     held.link = current;

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { hubError, type PackageFacts } from "@ergon/core";
+import { hubError, type PackageFacts, present } from "@ergon/core";
 import { z } from "zod";
 import { runNpm } from "./npm.ts";
 
@@ -29,10 +29,7 @@ export async function readPackageFacts(name: string, version: string, signal: Ab
   return {
     name,
     version,
-    ...(dist?.integrity === undefined ? {} : { integrity: dist.integrity }),
-    ...(publishedAt === undefined ? {} : { publishedAt }),
-    ...(mcpName === undefined ? {} : { mcpName }),
-    ...(program === undefined ? {} : { program }),
+    ...present({ integrity: dist?.integrity, publishedAt, mcpName, program }),
     installScripts: INSTALL_SCRIPTS.filter((script) => scripts[script] !== undefined),
   };
 }

@@ -5,6 +5,7 @@ import {
   type McpConnection,
   type McpConnector,
   type MCPServerConfig,
+  present,
 } from "@ergon/core";
 
 /** A server that is not ready after this long is not tried further. */
@@ -39,8 +40,7 @@ export async function probeServer(
     const sample = await sampleCall(connection, tools, signal);
     return {
       tools: tools.slice(0, MAX_PROBED_TOOLS).map((tool) => probed(config, version, tool)),
-      ...(version === undefined ? {} : { version }),
-      ...(sample === undefined ? {} : { sample }),
+      ...present({ version, sample }),
     };
   } finally {
     await connection.stop();
@@ -70,17 +70,10 @@ function probed({ command, args, url }: MCPServerConfig, version: string | undef
   const { name, title, description, inputSchema, outputSchema, annotations } = tool;
   const fingerprint = fingerprintOf({
     name,
-    ...(title === undefined ? {} : { title }),
     description,
     inputSchema,
-    ...(outputSchema === undefined ? {} : { outputSchema }),
-    ...(annotations === undefined ? {} : { annotations }),
-    server: {
-      ...(command === undefined ? {} : { command }),
-      ...(args === undefined ? {} : { args }),
-      ...(url === undefined ? {} : { url }),
-      ...(version === undefined ? {} : { version }),
-    },
+    ...present({ title, outputSchema, annotations }),
+    server: present({ command, args, url, version }),
   });
   return { name, description, fingerprint };
 }

@@ -18,7 +18,7 @@ export type ServerCommand = {
   readonly command: string;
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
-  readonly cwd?: string;
+  readonly cwd?: string | undefined;
 };
 
 export type ServerProcess = {

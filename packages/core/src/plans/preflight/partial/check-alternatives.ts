@@ -1,7 +1,15 @@
 import type { JsonObject } from "../../../schema/values/json.ts";
 import { isList } from "../../pointer/json-shape.ts";
-import { fail, MAX_CHECK_ISSUES, quietly, type Check, type Quiet, type ValueIssue } from "./check.ts";
-import { both, type Verdict } from "./verdict.ts";
+import {
+  both,
+  type Check,
+  fail,
+  MAX_CHECK_ISSUES,
+  type Quiet,
+  quietly,
+  type ValueIssue,
+  type Verdict,
+} from "./check.ts";
 
 /** The keywords that combine other schemas. */
 export function checkAlternatives(check: Check, schema: JsonObject, value: unknown): Verdict {

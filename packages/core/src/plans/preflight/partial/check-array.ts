@@ -1,8 +1,7 @@
 import { canonicalJson } from "../../../schema/values/hash.ts";
 import type { Json, JsonObject } from "../../../schema/values/json.ts";
 import { isList } from "../../pointer/json-shape.ts";
-import { checkChild, fail, hasGap, quietly, type Check } from "./check.ts";
-import { both, type Verdict } from "./verdict.ts";
+import { both, type Check, checkChild, fail, hasGap, quietly, type Verdict } from "./check.ts";
 
 export function checkArray(check: Check, schema: JsonObject, items: readonly unknown[]): Verdict {
   const { minItems, maxItems } = schema;

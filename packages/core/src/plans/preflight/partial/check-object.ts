@@ -2,8 +2,7 @@ import { copyJson, type JsonObject } from "../../../schema/values/json.ts";
 import { suggest } from "../../../schema/values/suggest.ts";
 import { isSchemaObject } from "../../../tools/json-schema/walk-schema.ts";
 import { isList } from "../../pointer/json-shape.ts";
-import { canGrow, checkChild, fail, note, quietly, type Check } from "./check.ts";
-import { both, type Verdict } from "./verdict.ts";
+import { both, canGrow, type Check, checkChild, fail, note, quietly, type Verdict } from "./check.ts";
 
 type Value = Readonly<Record<string, unknown>>;
 

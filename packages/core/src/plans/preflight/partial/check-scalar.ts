@@ -1,7 +1,6 @@
 import { fullFormats } from "ajv-formats/dist/formats.js";
 import type { JsonObject } from "../../../schema/values/json.ts";
-import { fail, type Check } from "./check.ts";
-import { both, type Verdict } from "./verdict.ts";
+import { both, type Check, fail, type Verdict } from "./check.ts";
 
 export function checkNumber(check: Check, schema: JsonObject, value: number): Verdict {
   const { minimum, maximum, exclusiveMinimum, exclusiveMaximum, multipleOf } = schema;

@@ -8,10 +8,9 @@ import { checkArray } from "./check-array.ts";
 import { checkAlternatives } from "./check-alternatives.ts";
 import { checkObject } from "./check-object.ts";
 import { checkNumber, checkString } from "./check-scalar.ts";
-import { fail, hasGap, type Check, type Gap } from "./check.ts";
+import { both, type Check, fail, type Gap, hasGap, type Verdict } from "./check.ts";
 import { disjoint, jsonTypeOf, wordsFor } from "./json-type.ts";
 import { typesOf } from "./schema-types.ts";
-import { both, type Verdict } from "./verdict.ts";
 
 /** Schemas may refer to themselves; deeper than this the answer is `unknown`. */
 const MAX_CHECK_DEPTH = 600;

@@ -36,6 +36,15 @@ describe("a value with gaps", () => {
     expect(verdictOf({ type: "array", uniqueItems: true }, [1, GAP])).toBe("unknown");
   });
 
+  it("is certain inside alternatives that its known parts decide", () => {
+    const kinds = [{ properties: { kind: { const: "a" } } }, { properties: { kind: { const: "b" } } }];
+    expect(verdictOf({ anyOf: kinds }, { kind: "c", other: GAP })).toBe("invalid");
+    expect(verdictOf({ oneOf: [...kinds, { required: ["x"] }] }, { kind: "a", x: GAP })).toBe("invalid");
+    const choice = { if: { properties: { kind: { const: "a" } } }, then: { required: ["n"] } };
+    expect(firstIssue(choice, { kind: "a", other: GAP })).toEqual(["n", "required", '"n" is required.']);
+    expect(verdictOf({ contains: { type: "string" }, maxContains: 1 }, ["a", "b", GAP])).toBe("invalid");
+  });
+
   it("is unknown while an alternative is still open", () => {
     expect(verdictOf({ anyOf: [{ type: "string" }, { properties: { a: { const: 1 } } }] }, { a: GAP })).toBe("unknown");
     expect(verdictOf({ oneOf: [{ required: ["a"] }, { properties: { a: { const: 1 } } }] }, { a: GAP })).toBe(

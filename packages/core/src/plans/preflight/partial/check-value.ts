@@ -1,7 +1,7 @@
 /**
  * Checks a value with gaps against a JSON Schema. A gap stands for a value that is known only when the plan runs (a
- * pointer). The compiler that the gate uses needs whole values and is loaded asynchronously; this one answers at once
- * and has three verdicts.
+ * pointer). Ajv does not replace it: Ajv is loaded asynchronously and preflight is synchronous; and without its errors at
+ * or above a gap, Ajv misses what is certain inside `anyOf`, `if` and `contains` ("is certain inside alternatives" in the test).
  *
  * V1. `invalid` is certain: no filling of the gaps makes the value valid.
  * V2. A value without gaps is `valid` or `invalid`, as the gate's compiler says; where the schema uses what is not
@@ -12,9 +12,8 @@ import { copyJson, type Json } from "../../../schema/values/json.ts";
 import { dialectOf } from "../../../tools/json-schema/dialect.ts";
 import { safePattern, type SafePattern } from "../../../tools/json-schema/pattern.ts";
 import { isSchemaObject } from "../../../tools/json-schema/walk-schema.ts";
-import type { Check, GapAt, ValueIssue } from "./check.ts";
+import type { Check, GapAt, ValueIssue, Verdict } from "./check.ts";
 import { checkSchema } from "./check-schema.ts";
-import type { Verdict } from "./verdict.ts";
 
 /** A check that takes more steps than it is given answers `unknown`. */
 export const MAX_CHECK_STEPS = 100_000;

@@ -2,7 +2,6 @@ import type { Dialect } from "../../../tools/json-schema/dialect.ts";
 import type { SafePattern } from "../../../tools/json-schema/pattern.ts";
 import { isList, isObject } from "../../pointer/json-shape.ts";
 import type { JsonType } from "./json-type.ts";
-import type { Verdict } from "./verdict.ts";
 
 /** One check names at most this many issues. */
 export const MAX_CHECK_ISSUES = 50;
@@ -39,6 +38,15 @@ export type Check = {
   /** How many alternatives are open: inside one, defaults do not count. */
   composite: number;
 };
+
+/** What is known of a value with gaps: `unknown` may turn out either way once the gaps are filled. */
+export type Verdict = "valid" | "invalid" | "unknown";
+
+/** All must hold. */
+export function both(a: Verdict, b: Verdict): Verdict {
+  if (a === "invalid" || b === "invalid") return "invalid";
+  return a === "unknown" || b === "unknown" ? "unknown" : "valid";
+}
 
 /** Says that the value at the check's path is wrong. */
 export function fail(check: Check, keyword: string, message: string): Verdict {
