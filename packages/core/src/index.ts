@@ -322,6 +322,7 @@ export {
 } from "./tools/adapt/pure-tool.ts";
 export type { Provenance } from "./tools/adapt/read-form.ts";
 export { adaptToolMetadata, type ToolMetadata } from "./tools/adapt/tool-metadata.ts";
+export type { TypedTool } from "./tools/adapt/typed-tool.ts";
 export { buildSafePrompt, type SafePrompt, type SafePromptInput, type Truncation } from "./tools/build-safe-prompt.ts";
 export {
   type AllowedCall,

@@ -28,6 +28,7 @@ import {
   readFolderId,
   readKeptToken,
   readSettings,
+  type SettingFlags,
   type SettingValues,
   stateFolder,
 } from "@ergon/node";
@@ -42,23 +43,28 @@ import { closeIfOpened, lazy, whenUsed } from "../services/lazy.ts";
 import { logLine } from "../cli/output/log-line.ts";
 import type { GlobalFlags } from "../cli/command-group.ts";
 import type { OpenOptions, Workspace, WorkspaceParts } from "../workspace/workspace.ts";
+import type { ProgramParts } from "../library/options.ts";
+import { packPlaces } from "../library/pack-places.ts";
 
 export type ComposeOptions = {
-  readonly flags: GlobalFlags;
+  readonly flags: GlobalFlags & SettingFlags;
   /** The folder of the entry point that runs: sources, or what was built from them. */
   readonly home: string;
   readonly version: string;
+  /** For a program that uses Ergon as a library. */
+  readonly program?: ProgramParts;
 } & Pick<WorkspaceParts, "stopping" | "note" | "fatal">;
 
-export function compose({ flags, home, version, stopping, note, fatal }: ComposeOptions): App {
-  const { data, capabilities: folders, mcpConfig } = flags;
+export function compose({ flags, home, version, program, stopping, note, fatal }: ComposeOptions): App {
+  const { json: _, ...given } = flags;
   const environment = processEnvironment();
   const userState = stateFolder(environment.env);
   const settings = readSettings({
-    flags: { data, capabilities: folders, mcpConfig },
+    flags: given,
     ...environment,
     mayUse: (path) => isUsable({ path, isNamed: true, stateFolder: userState }),
-    trustsProject: (folder) => isTrustedProject(userState, folder),
+    // A program says itself what it uses.
+    ...(program === undefined && { trustsProject: (folder: string) => isTrustedProject(userState, folder) }),
   });
   const { values } = settings;
   const place = {
@@ -69,7 +75,7 @@ export function compose({ flags, home, version, stopping, note, fatal }: Compose
   };
   const clock = createSystemClock();
   const ids = createIds({ clock });
-  const logger = createPinoLogger({ level: values.log, write: writeLog });
+  const logger = program?.logger ?? createPinoLogger({ level: values.log, write: writeLog });
   let usualUnits: ((toolId: string) => number | undefined) | undefined;
   const costs = createCostModel({
     usualUnits: (toolId) => usualUnits?.(toolId),
@@ -92,9 +98,9 @@ export function compose({ flags, home, version, stopping, note, fatal }: Compose
     sandbox: whenUsed(sandbox),
     dataRoots,
     deniedPaths: own,
-    policy: asking.policy,
+    policy: program?.policy(asking.policy) ?? asking.policy,
   });
-  const models = chooseModels(values, clock);
+  const models = chooseModels(values, clock, program?.model);
   // For tools that call document 1's functions as the document does.
   setSpecDefaults(models);
 
@@ -110,12 +116,15 @@ export function compose({ flags, home, version, stopping, note, fatal }: Compose
 
   // Ours first: neither a tool nor a plan of a user can take the name of one of ours.
   const named = values.capabilities.map((folder) => ({ folder, source: "named" as const }));
-  const places: readonly CapabilityPlace[] = [{ folder: packs, source: "builtin" }, ...named];
+  const bundled =
+    program === undefined ? [{ folder: packs, source: "builtin" as const }] : packPlaces(packs, program.packs);
+  const places: readonly CapabilityPlace[] = [...bundled, ...named];
+  for (const tool of program?.tools ?? []) registry.register(tool);
   const capabilities = lazy(async () => {
     const { loadCapabilities } = await import("./load-capabilities.ts");
     return loadCapabilities({ registry, places, shared, model: models.model });
   });
-  const plans = lazy(async () => (await import("../services/plan-catalog.ts")).gatherPlans(places));
+  const plans = lazy(async () => (await import("../services/plan-catalog.ts")).gatherPlans(places, program?.plans));
   const servers = { path: values.mcpConfig, isNamed: isNamed(settings, "mcpConfig") };
   let entered: Promise<Workspace> | undefined;
   const closing = new AbortController();
@@ -210,13 +219,15 @@ export function compose({ flags, home, version, stopping, note, fatal }: Compose
   return app;
 
   async function enter(openOptions: OpenOptions): Promise<Workspace> {
-    const [{ openWorkspace }, { openData }] = await Promise.all([
+    const [{ openWorkspace }, { openData }, { openMemory }] = await Promise.all([
       import("./open-workspace.ts"),
       import("./open-data.ts"),
+      import("./open-memory.ts"),
     ]);
     await capabilities();
     const memoryState = () => createMemoryStateStore({ logger });
-    const open = () => openData({ values, place, logger, memoryState, supabase });
+    const stores = { values, place, logger, memoryState, supabase };
+    const open = async () => (program?.isMemory === true ? openMemory(stores) : openData(stores));
     const books = await plans();
     const hub = {
       config: servers,

@@ -22,8 +22,9 @@ export async function loadCapabilities(sources: CapabilitySources): Promise<Capa
   const summary = createFinalizeSummary({ model });
   // A second try, after one that failed, finds it there.
   if (!registry.has(summary.id)) registry.add(summary);
-  const hooks = installModuleHooks(shared);
   const folders: FolderReport[] = [];
+  if (places.length === 0) return { registry, folders, problems: [] };
+  const hooks = installModuleHooks(shared);
   for (const place of places) folders.push(await load(place, registry, { hooks }));
   return { registry, folders, problems: folders.flatMap(({ problems }) => problems) };
 }

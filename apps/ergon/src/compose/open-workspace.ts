@@ -46,7 +46,8 @@ export async function openWorkspace(parts: WorkspaceParts, openOptions: OpenOpti
     if (opened.kind === "opened") return own(parts, opened, openOptions);
     const { url, token } = opened.owner;
     const listens = url !== undefined && token !== undefined;
-    if (listens && openOptions.listen === undefined) return visit({ url, token }, opened.owner, parts);
+    if (listens && openOptions.listen === undefined && openOptions.owns !== true)
+      return visit({ url, token }, opened.owner, parts);
     const isClosed = url !== undefined && token === undefined && performance.now() > started + NAMING_MS;
     if (listens || isClosed || performance.now() > deadline) throw folderOwned(parts.values.data, opened.owner);
     if (!told && performance.now() > started + TELL_AFTER_MS) {

@@ -62,8 +62,11 @@ export async function own(parts: WorkspaceParts, data: OwnedData, options: OpenO
     await firstToken();
     const { answering } = services;
     server = listen === undefined ? createLateServer(answering, { logger }) : await answering();
-    const url = await server.listen(listen?.host ?? "127.0.0.1", listen?.port ?? 0);
-    await data.announce(reachableHere(url));
+    let url = "";
+    if (data.isAlone !== true) {
+      url = await server.listen(listen?.host ?? "127.0.0.1", listen?.port ?? 0);
+      await data.announce(reachableHere(url));
+    }
     supervisor.start({ catchUp: recover });
     approvals.start(engine.settleApproval);
     if (recover) {

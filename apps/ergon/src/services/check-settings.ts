@@ -5,7 +5,7 @@ import { describeProblem } from "../cli/output/note-problems.ts";
 import type { Terminal } from "../cli/output/terminal.ts";
 
 /** Shows warnings, also of folders that are named and not there; throws `setting_invalid` with everything that is wrong when anything is. */
-export function checkSettings({ problems, values }: Settings, terminal: Terminal): void {
+export function checkSettings({ problems, values }: Settings, terminal: Pick<Terminal, "warn">): void {
   for (const { severity, message } of problems) if (severity === "warning") terminal.warn(message);
   const folders = values.capabilities.filter((folder) => !existsSync(folder));
   for (const file of folders) terminal.warn(describeProblem({ file, reason: "This folder does not exist." }));

@@ -18,9 +18,9 @@ export type Models = {
   readonly embedder: Embedder;
 };
 
-export function chooseModels(values: SettingValues, clock: Clock): Models {
+export function chooseModels(values: SettingValues, clock: Clock, given?: ChatModel): Models {
   const choice = chooseModel(values);
-  const model = chosenModel(choice, clock);
+  const model = given ?? chosenModel(choice, clock);
   const cheaper = chooseCheaperModels(values).map((one) => chosenModel(one, clock));
   const all = [model, ...cheaper].filter((one) => one !== undefined);
   return { choice, model, all, embedder: embedderOf(values, clock) };

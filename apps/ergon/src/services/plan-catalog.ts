@@ -1,4 +1,4 @@
-import type { PlanLookup } from "@ergon/core";
+import type { AgenticPlan, PlanLookup } from "@ergon/core";
 import { type CapabilityProblem, folderPlans, type LoadedPlan, type LoadedPlans, packPlans } from "@ergon/node";
 import type { CapabilityPlace } from "./capability-report.ts";
 
@@ -9,9 +9,12 @@ export type PlanCatalog = PlanLookup & {
   readonly reload?: () => Promise<boolean>;
 };
 
-/** The plans of all places; what stands in an earlier one keeps its name. No tool is loaded for them. */
-export async function gatherPlans(places: readonly CapabilityPlace[]): Promise<PlanCatalog> {
-  let shelf = await readCatalog(places);
+/** The plans given and those of all places; the earlier one keeps its name. No tool is loaded for them. */
+export async function gatherPlans(
+  places: readonly CapabilityPlace[],
+  given: readonly AgenticPlan[] = [],
+): Promise<PlanCatalog> {
+  let shelf = await readCatalog(places, given);
   return {
     get: (planId) => shelf.byId.get(planId)?.plan,
     ids: () => [...shelf.byId.keys()],
@@ -22,7 +25,7 @@ export async function gatherPlans(places: readonly CapabilityPlace[]): Promise<P
       return shelf.problems;
     },
     reload: async () => {
-      const next = await readCatalog(places);
+      const next = await readCatalog(places, given);
       const isSame = JSON.stringify(next.all) === JSON.stringify(shelf.all);
       if (!isSame) shelf = next;
       return !isSame;
@@ -37,8 +40,9 @@ export function plansIn({ folder, source }: CapabilityPlace): Promise<LoadedPlan
   return source === "builtin" ? packPlans(folder) : folderPlans(folder);
 }
 
-async function readCatalog(places: readonly CapabilityPlace[]): Promise<Catalog> {
-  const byId = new Map<string, LoadedPlan>();
+async function readCatalog(places: readonly CapabilityPlace[], given: readonly AgenticPlan[]): Promise<Catalog> {
+  const own = given.map((plan) => [plan.planId, { id: plan.planId, file: "the program", plan }] as const);
+  const byId = new Map<string, LoadedPlan>(own);
   const problems: CapabilityProblem[] = [];
   for (const place of places) {
     const loaded = await plansIn(place);

@@ -31,6 +31,8 @@ export type OpenedData =
       readonly localToken: string;
       /** Aborts with the reason when this process may no longer say of anything that it is done. */
       readonly lost: AbortSignal;
+      /** No other process can come in: nothing listens. */
+      readonly isAlone?: true;
       /** Tells others where this process listens. */
       readonly announce: (url: string) => Promise<void>;
       /** Sends nobody here any more: whoever comes now waits until the folder is free. */

@@ -80,6 +80,8 @@ export type OpenOptions = {
   readonly recover: boolean;
   /** This process goes on until it is stopped: what is kept running is started now, not when it is needed. */
   readonly stays?: boolean;
+  /** What runs here cannot run elsewhere: a folder that another process owns is refused. */
+  readonly owns?: true;
   /** Tools of the hub's servers are shown to MCP clients, too. */
   readonly gateway?: boolean;
   /** Where to listen; loopback and a free port by default. */

@@ -7,6 +7,7 @@ import type { MCPActionV2 } from "./adapt/action.ts";
 import { adaptTool, type ToolForm } from "./adapt/adapt-tool.ts";
 import type { Provenance } from "./adapt/read-form.ts";
 import type { ToolMetadata } from "./adapt/tool-metadata.ts";
+import type { TypedTool } from "./adapt/typed-tool.ts";
 import { type PureTool, pureTool } from "./adapt/pure-tool.ts";
 import { createJsonSchemas, type JsonSchemas } from "./json-schema/json-schemas.ts";
 import { isForRole, toolNotFound } from "./known-tools.ts";
@@ -55,6 +56,7 @@ export class ToolRegistry {
 
   /** Takes in a tool or refuses it with a typed error; a refusal changes nothing. */
   register<S extends z.ZodType>(tool: ToolMetadata<S>, from?: Provenance): Tool;
+  register<S extends z.ZodType, O extends z.ZodType>(tool: TypedTool<string, S, O>, from?: Provenance): Tool;
   register<S extends z.ZodObject>(action: MCPActionV2<S>, from?: Provenance): Tool;
   register(form: ToolForm, from?: Provenance): Tool;
   register(form: unknown, from: Provenance = {}): Tool {
@@ -171,6 +173,7 @@ export class ToolRegistry {
   }
 
   static register<S extends z.ZodType>(tool: ToolMetadata<S>, from?: Provenance): Tool;
+  static register<S extends z.ZodType, O extends z.ZodType>(tool: TypedTool<string, S, O>, from?: Provenance): Tool;
   static register<S extends z.ZodObject>(action: MCPActionV2<S>, from?: Provenance): Tool;
   static register(form: ToolForm, from?: Provenance): Tool;
   static register(form: unknown, from?: Provenance): Tool {

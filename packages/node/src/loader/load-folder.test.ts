@@ -19,6 +19,8 @@ const PLAN = { planId: "p", startStepId: "a", steps: [{ id: "a", type: "final_re
 const GOOD = {
   "tools/one.tool.ts": `${definition("t::one")}\n${implementation}`,
   "tools/two.tool.js": `exports.definition = { id: "t::two", description: "d", parameters: {}, effects: "read" };\nexports.implementation = () => 2;`,
+  "tools/three.tool.ts": `import { defineTool } from "@ergon/core"; import { z } from "zod";
+export default defineTool({ name: "t::three", description: "d", input: z.object({ a: z.string() }), run: ({ a }) => a });`,
   "byDefault/action.ts": `import { z } from "zod"; export default ${action("byDefault", `, argsSchema: z.object({ a: z.string() })`)};`,
   "byName/action.ts": `export const helper = { id: "not one" }; export const byName = ${action("byName")};`,
   "byBoth/action.ts": `export const byBoth = ${action("byBoth")}; export default byBoth;`,
@@ -87,6 +89,7 @@ describe("a folder with good and broken files", () => {
       ["byName", "action", "once"],
       ["inCommonJs", "action", "once"],
       ["t::one", "tool", "pure"],
+      ["t::three", "registered", "once"],
       ["t::two", "tool", "read"],
     ]);
     expect(tools[4]?.source).toBe(join(folder, "mixed/tools/one.tool.ts"));

@@ -1,4 +1,4 @@
-import { adaptAction, adaptPureTool, type Tool, toErgonError } from "@ergon/core";
+import { adaptAction, adaptPureTool, adaptTool, type Tool, toErgonError } from "@ergon/core";
 import type { CapabilityKind, CapabilityProblem } from "./scan-folder.ts";
 
 export type ToolOrProblem = { readonly tool: Tool } | { readonly problem: CapabilityProblem };
@@ -8,7 +8,7 @@ type Exports = Readonly<Record<string, unknown>>;
 /** Makes a tool of what a capability file exports, or says what is wrong with the file. */
 export function toolFromModule(kind: CodeKind, file: string, exports: Exports): ToolOrProblem {
   try {
-    return kind === "tool" ? pureTool(file, exports) : action(file, exports);
+    return kind === "tool" ? toolOf(file, exports) : action(file, exports);
   } catch (thrown) {
     const { code, message, details } = toErgonError(thrown, "capability_broken");
     const problem = { file, code, reason: message };
@@ -16,16 +16,23 @@ export function toolFromModule(kind: CodeKind, file: string, exports: Exports): 
   }
 }
 
-function pureTool(file: string, exports: Exports): ToolOrProblem {
+function toolOf(file: string, exports: Exports): ToolOrProblem {
+  const whole = exports["default"];
+  if (isDefined(whole)) return { tool: adaptTool(whole, { source: file }) };
   const missing = ["definition", "implementation"].filter((name) => exports[name] === undefined);
   if (missing.length > 0) {
     return broken(
       file,
-      `It does not export ${missing.join(" and ")}; a *.tool file exports definition and implementation.`,
+      `It does not export ${missing.join(" and ")}; a *.tool file exports definition and implementation, or defineTool(…) as its default.`,
     );
   }
   const { definition, implementation } = exports;
   return { tool: adaptPureTool({ definition, implementation }, { source: file }) };
+}
+
+/** What `defineTool` gave: CommonJS puts its whole `module.exports` there, which has neither schema. */
+function isDefined(whole: unknown): boolean {
+  return typeof whole === "object" && whole !== null && ("input" in whole || "argsSchema" in whole);
 }
 
 function action(file: string, exports: Exports): ToolOrProblem {

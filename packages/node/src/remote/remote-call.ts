@@ -1,7 +1,12 @@
 import { ErgonError, Problem, storeError } from "@ergon/core";
 import { NOT_TAKEN, patientFetch } from "../patient-fetch.ts";
 
-export type RemoteTarget = { readonly url: string; readonly token: string };
+export type RemoteTarget = {
+  readonly url: string;
+  readonly token: string;
+  /** A server that was named, not the owner of a data folder that another process may follow: a refusal is its answer. */
+  readonly isNamed?: true;
+};
 
 export type RemoteRequest = {
   readonly owner: string;
@@ -22,7 +27,7 @@ export async function callRemote(target: RemoteTarget, request: RemoteRequest): 
       method,
       headers: {
         authorization: `Bearer ${target.token}`,
-        "ergon-owner": encodeURIComponent(owner),
+        ...(target.isNamed ? {} : { "ergon-owner": encodeURIComponent(owner) }),
         ...(body === undefined ? {} : { "content-type": "application/json" }),
         ...headers,
       },
@@ -33,7 +38,7 @@ export async function callRemote(target: RemoteTarget, request: RemoteRequest): 
     });
   const response = await guarded(signal, () => (method === "GET" ? readTwice(ask) : ask()));
   if (response.ok) return response;
-  throw await refusalOf(response);
+  throw await refusalOf(target, response);
 }
 
 /** What only reads is asked for again when its connection breaks: an owner that is gone refuses it then. */
@@ -75,9 +80,10 @@ function addressOf({ url }: RemoteTarget, { path, query = {} }: RemoteRequest): 
   return address;
 }
 
-async function refusalOf(response: Response): Promise<ErgonError> {
+async function refusalOf({ url, isNamed }: RemoteTarget, response: Response): Promise<ErgonError> {
   const text = await guarded(undefined, () => response.text());
   const problem = problemIn(text);
+  if (isNamed) return problem === undefined ? notErgon(url, response) : errorOf(problem);
   if (problem === undefined || problem.code === "unauthorized") {
     return ownerGone("Another process answers where the owner of the data folder was.", { sent: false });
   }
@@ -85,6 +91,11 @@ async function refusalOf(response: Response): Promise<ErgonError> {
     return ownerGone("The process that owns the data folder is shutting down.", { sent: false });
   }
   return errorOf(problem);
+}
+
+function notErgon(url: string, { status }: Response): ErgonError {
+  const message = `What answers at ${url} is not an Ergon server (status ${String(status)}). Check the address.`;
+  return new ErgonError("not_ergon", message, { details: { url, status } });
 }
 
 function problemIn(text: string): Problem | undefined {

@@ -40,8 +40,7 @@ export function sessionSurface({ reach, plans, ids }: SessionDeps): McpSurface {
           tool: RUN.name,
           args,
           waitMs: waitSeconds * 1_000,
-          begin: (waiting) =>
-            startPlan({ reach, ids }, call.owner, { plan: given as AgenticPlan, input, id }, waiting),
+          begin: (waiting) => startPlan({ reach, ids }, call.owner, { plan: given as AgenticPlan, input, id }, waiting),
           report: reportSession,
         });
       },

@@ -8,9 +8,10 @@ import { refuseInfrastructureInArgs } from "./infrastructure.ts";
 import { adaptPureTool, type PureTool, refuseBadSchemas, type SchemaProvenance } from "./pure-tool.ts";
 import { guarded, nameOf, readForm } from "./read-form.ts";
 import { adaptToolMetadata, type ToolMetadata } from "./tool-metadata.ts";
+import { adaptTypedTool, type TypedTool } from "./typed-tool.ts";
 
 /** Everything that can be registered as it is; a server's tool needs the connection too, see `adaptMcpTool`. */
-export type ToolForm = ToolMetadata | MCPActionV2 | PureTool | Tool;
+export type ToolForm = ToolMetadata | TypedTool | MCPActionV2 | PureTool | Tool;
 
 /** Tells the authoring forms apart by what makes each of them callable. Throws what the form's own adapter throws. */
 export function adaptTool(form: unknown, from: SchemaProvenance = {}): Tool {
@@ -22,10 +23,11 @@ export function adaptTool(form: unknown, from: SchemaProvenance = {}): Tool {
       const tool = adaptInnerTool(form);
       return from.source === undefined ? tool : { ...tool, source: from.source };
     }
+    if (has(form, "input")) return adaptTypedTool(form, provenance);
     if (has(form, "run") || has(form, "argsSchema")) return adaptToolMetadata(form, provenance);
     throw registryError(
       "tool_invalid",
-      "This is no tool: it has neither `run` (with name, description, argsSchema), nor `actionFn`, nor `definition` with `implementation`.",
+      "This is no tool: it has neither `run` (with name, description, and input or argsSchema), nor `actionFn`, nor `definition` with `implementation`.",
     );
   });
 }
