@@ -64,10 +64,12 @@ export function createCommitQueue({ apply, sync, atTurnEnd, logger }: CommitQueu
   function hand(batch: readonly Made[]): void {
     const { receipts, news } = apply(batch.map(({ rows }) => rows));
     if (news.length > 0) tell(news);
-    const synced = sync !== undefined && batch.some(({ rows }) => rows.durable) ? sync() : undefined;
+    // Only for what was written: nothing else waits for the sync, and its failure would be an unhandled rejection.
+    const owesSync = batch.some(({ rows }, index) => rows.durable && isReceipt(receipts[index]));
+    const synced = owesSync ? sync?.() : undefined;
     for (const [index, { rows, resolve, reject }] of batch.entries()) {
       const receipt = receipts[index];
-      if (receipt === undefined || receipt instanceof Error) reject(receipt ?? refuse.closed());
+      if (!isReceipt(receipt)) reject(receipt ?? refuse.closed());
       else resolve(synced !== undefined && rows.durable ? synced.then(() => receipt) : receipt);
     }
   }
@@ -156,6 +158,10 @@ type Promised = {
 type Made = Promised & { readonly rows: CommitRows; readonly isCounted: boolean };
 type ToMake = Promised & { readonly source: () => Commit };
 type Waiting = Made | ToMake;
+
+function isReceipt(receipt: CommitReceipt | ErgonError | undefined): receipt is CommitReceipt {
+  return receipt !== undefined && !(receipt instanceof Error);
+}
 
 function isMade(commit: Waiting): commit is Made {
   return "rows" in commit;
