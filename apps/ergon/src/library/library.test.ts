@@ -233,6 +233,15 @@ describe("what is opened", () => {
     });
   });
 
+  it("does nothing more once another process took the folder, and still closes", async () => {
+    const data = join(folder, "data");
+    const ergon = await open({ ...shop, data });
+    rmSync(join(data, "server.json"));
+    await expect(ergon.run("checkout", { order: "A-1" })).rejects.toMatchObject({ code: "ownership_lost" });
+    await expect(ergon.runs()).rejects.toMatchObject({ code: "ownership_lost" });
+    await ergon.close();
+  });
+
   it("has the tools of capability folders, both forms of defineTool, and actions", async () => {
     const file = join(folder, "own", "greet.tool.ts");
     mkdirSync(join(folder, "own"));
