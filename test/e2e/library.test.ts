@@ -22,14 +22,14 @@ afterEach(async () => {
 describe("a program with openErgon", () => {
   it("goes on after kill -9 with nothing repeated, and ends by itself when it is closed", async () => {
     const { data, log, gate } = paths();
-    const first = program("begin.ts", [data, log, gate]);
+    const first = program("begin.fixture.ts", [data, log, gate]);
     const id = await firstLine(first);
     await until(() => existsSync(log) && readFileSync(log, "utf8").includes("deliver"));
     first.kill("SIGKILL");
     await once(first, "close");
     writeFileSync(gate, "");
 
-    const second = program("finish.ts", [data, log, gate, id]);
+    const second = program("finish.fixture.ts", [data, log, gate, id]);
     const { out, err, code } = await finish(second);
     expect(code, err).toBe(0);
     const lines = out.trim().split("\n");
@@ -46,7 +46,7 @@ describe("a program with openErgon", () => {
 
   it("is refused a folder that another process owns, and says which; commands work through the owner", async () => {
     const { data, log, gate } = paths();
-    const owner = program("begin.ts", [data, log, gate]);
+    const owner = program("begin.fixture.ts", [data, log, gate]);
     const id = await firstLine(owner);
     await expect(openErgon({ data })).rejects.toMatchObject({
       code: "folder_owned",
