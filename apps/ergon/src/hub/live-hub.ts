@@ -161,8 +161,8 @@ export async function openLiveHub(parts: LiveHubParts): Promise<LiveHub> {
       await apply(await file.read());
       return true;
     },
-    disallow: async ({ serverId, fingerprint, identity }) => {
-      const tool = { fingerprint, identity };
+    disallow: async ({ serverId, identity }) => {
+      const tool = { identity };
       const { name } = identity;
       const allows = ({ servers, settings }: ServersFile): boolean => {
         const rules = settings.approvalRules ?? NO_RULES;

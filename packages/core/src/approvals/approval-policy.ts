@@ -7,7 +7,7 @@
  * A3  What no rule speaks of is asked about, unless approvals were turned off: a server's tool, save one that a trusted
  *     server calls read-only, and a tool of our own that says that it may destroy something.
  */
-import type { ApprovalRule, ToolChange, ToolGrant } from "../schema/approval.ts";
+import type { ApprovalRule, ToolChange, ToolGrant, ToolIdentity } from "../schema/approval.ts";
 import type { MCPServerConfig } from "../schema/hub.ts";
 import { changesBetween } from "./fingerprint.ts";
 import { matchesGlob } from "./glob.ts";
@@ -57,8 +57,15 @@ export function judge({ tool, server, rules, approvalRequired, grant }: Asked): 
   return ask(`"${name}" is a tool of the MCP server "${server.id}", and nobody has allowed it for good.`);
 }
 
+/** All that rules look at. */
+type NamedTool = Pick<ToolFacts, "serverId"> & { readonly identity: Pick<ToolIdentity, "name" | "annotations"> };
+
 /** Whether the configuration, as it is, allows this tool without asking. */
-export function allowsForGood({ tool, server, rules }: Pick<Asked, "tool" | "server" | "rules">): boolean {
+export function allowsForGood({
+  tool,
+  server,
+  rules,
+}: Pick<Asked, "server" | "rules"> & { readonly tool: NamedTool }): boolean {
   if (isAutoApproved(server?.autoApprove, tool.identity.name)) return true;
   return rules.some((rule) => rule.decision === "allow" && speaksOf(rule, tool));
 }
@@ -72,7 +79,7 @@ function ask(reason: string): Judgement {
   return { kind: "needs_approval", reason, changes: [] };
 }
 
-function speaksOf({ server, tool, annotation }: ApprovalRule, { serverId, identity }: ToolFacts): boolean {
+function speaksOf({ server, tool, annotation }: ApprovalRule, { serverId, identity }: NamedTool): boolean {
   const { name, annotations } = identity;
   if (server !== undefined && (serverId === undefined || !matchesGlob(server, serverId))) return false;
   if (tool !== undefined && !matchesGlob(tool, name)) return false;

@@ -1,6 +1,6 @@
 import { canonicalJson, sha256Hex } from "../schema/values/hash.ts";
 import { asJson } from "../schema/values/json.ts";
-import type { ToolChange, ToolIdentity } from "../schema/approval.ts";
+import type { GrantedIdentity, ToolChange, ToolIdentity } from "../schema/approval.ts";
 import { showHidden } from "./hidden-text.ts";
 
 export function fingerprintOf(identity: ToolIdentity): string {
@@ -11,7 +11,7 @@ export function fingerprintOf(identity: ToolIdentity): string {
 export const MAX_SHOWN_CHARS = 4_000;
 
 /** What differs, in the order in which a person should read it, with hidden characters written out. */
-export function changesBetween(before: ToolIdentity, after: ToolIdentity): readonly ToolChange[] {
+export function changesBetween(before: GrantedIdentity, after: ToolIdentity): readonly ToolChange[] {
   const changes: ToolChange[] = [];
   const earlier = fieldsOf(before);
   const later = fieldsOf(after);
@@ -22,7 +22,7 @@ export function changesBetween(before: ToolIdentity, after: ToolIdentity): reado
   return changes;
 }
 
-function fieldsOf({ server, ...tool }: ToolIdentity): Record<string, string> {
+function fieldsOf({ server = {}, ...tool }: GrantedIdentity): Record<string, string> {
   return {
     "server command": [server.command ?? server.url ?? "", ...(server.args ?? [])].map(quotedWord).join(" "),
     "server folder": server.cwd ?? "",
@@ -30,8 +30,8 @@ function fieldsOf({ server, ...tool }: ToolIdentity): Record<string, string> {
     "server version": server.version ?? "",
     name: tool.name,
     title: tool.title ?? "",
-    description: tool.description,
-    inputSchema: canonicalJson(tool.inputSchema),
+    description: tool.description ?? "",
+    inputSchema: tool.inputSchema === undefined ? "" : canonicalJson(tool.inputSchema),
     outputSchema: tool.outputSchema === undefined ? "" : canonicalJson(tool.outputSchema),
     annotations: tool.annotations === undefined ? "" : canonicalJson(tool.annotations),
   };

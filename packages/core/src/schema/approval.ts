@@ -60,13 +60,17 @@ export const ToolIdentity = z.object({
 });
 export type ToolIdentity = z.infer<typeof ToolIdentity>;
 
+/** As a grant keeps it: what an earlier version did not keep is missing, and counts as changed. */
+export const GrantedIdentity = ToolIdentity.partial().required({ name: true });
+export type GrantedIdentity = z.infer<typeof GrantedIdentity>;
+
 /** What a person approved once and for all: this tool, as it was then. */
 export const ToolGrant = z.object({
   toolId: z.string(),
   /** Absent for tools of our own. */
   serverId: z.string().optional(),
   fingerprint: z.string(),
-  identity: ToolIdentity,
+  identity: GrantedIdentity,
   grantedAt: z.string(),
   grantedBy: z.string(),
   /** The configuration allows it, and this only says as what: without the configuration it allows nothing. */
