@@ -162,7 +162,7 @@ export default {
       from: { path: "^supabase/" },
       to: {
         path: "^(packages|apps|capabilities|examples|scripts|test|bench)/",
-        pathNot: "^(packages/core/src/index\\.ts|capabilities/tools/talent/|packages/node/src/models/)",
+        pathNot: "^(packages/(core|models)/src/index\\.ts|capabilities/tools/talent/|packages/node/src/models/)",
       },
     },
     {

@@ -6,6 +6,7 @@ import { cp, glob, mkdir, readFile, rename, rm, writeFile } from "node:fs/promis
 import { dirname, join, relative } from "node:path";
 import type * as ErgonNode from "@ergon/node";
 import { type Plugin, rolldown } from "rolldown";
+import ergon from "../apps/ergon/package.json" with { type: "json" };
 
 const root = join(import.meta.dirname, "..");
 const dist = join(root, "apps/ergon/dist");
@@ -14,6 +15,8 @@ const staging = join(root, `apps/ergon/.dist-${process.pid}`);
 const SANDBOX_CHILD = "packages/node/src/sandbox/child";
 
 const NAMES_OF = "names-of:";
+
+const OPTIONAL_PACKAGES = Object.keys(ergon.peerDependencies).map((name) => new RegExp(`^${name}$`));
 
 // Names that users' tools import are entries of their own: one instance of each, shared with the runtime.
 const entries = {
@@ -56,21 +59,9 @@ const takeBuiltins: Plugin = {
     ),
 };
 
-// Left to node_modules: pino starts workers by file name, the databases and the sentence encoder bring a binary or read
-// files from beside their code, models' SDKs and the many small packages that draw charts are needed by few runs; the
-// others belong to whoever runs a contract suite.
-export const external = [
-  /^pino$/,
-  /^@supabase\//,
-  /^@electric-sql\//,
-  /^@duckdb\//,
-  /^vega(-lite)?$/,
-  /^@energetic-ai\//,
-  /^ai$/,
-  /^@ai-sdk\//,
-  /^vitest$/,
-  /^fast-check$/,
-];
+// Left to node_modules: pino starts workers by file name, optional packages may be absent; the others belong to tests that
+// run a contract suite.
+export const external = [/^pino$/, /^@supabase\//, ...OPTIONAL_PACKAGES, /^vitest$/, /^fast-check$/];
 
 // Each file costs its time, and so does what is loaded and not used. So there is one file for what every command takes, one
 // for tools, one for work on a data folder, and one for what is taken before that by `ergon mcp` and by lists.

@@ -204,9 +204,10 @@ describe("the edge function's import map", () => {
     const versions = {
       ...own,
       ...read("packages/offline-planner/package.json")["dependencies"],
+      ...read("packages/models/package.json")["dependencies"],
       ...Object.fromEntries(
-        Object.entries(read("packages/node/package.json")["dependencies"] ?? {}).filter(([name]) =>
-          /^(ai$|@ai-sdk\/|@supabase\/supabase-js$)/.test(name),
+        Object.entries(read("packages/node/package.json")["dependencies"] ?? {}).filter(
+          ([name]) => name === "@supabase/supabase-js",
         ),
       ),
     };

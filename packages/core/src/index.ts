@@ -159,6 +159,7 @@ export { GATE_ERROR_CODES, gateError, type GateErrorCode } from "./errors/gate.t
 export { conversationError, type ConversationErrorCode, noConversation } from "./errors/conversation.ts";
 export { hubError, type HubErrorCode } from "./errors/hub.ts";
 export { engineStopping, planError, type PlanErrorCode, planNotFound } from "./errors/plan.ts";
+export { fromPack, type PackErrorCode, packMissing } from "./errors/pack.ts";
 export { modelError, type ModelErrorCode } from "./errors/model.ts";
 export { plannerError, type PlannerErrorCode } from "./errors/planner.ts";
 export {

@@ -17,6 +17,7 @@ const BY_ERROR_CODE = new Map<string, ExitCode>(
     input_invalid: EXIT.usage,
     setting_invalid: EXIT.usage,
     not_available: EXIT.usage,
+    pack_missing: EXIT.usage,
     tool_not_found: EXIT.usage,
     args_invalid: EXIT.usage,
     plan_not_found: EXIT.usage,

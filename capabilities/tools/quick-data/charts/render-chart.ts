@@ -1,3 +1,4 @@
+import { fromPack } from "@ergon/core";
 import { dataError } from "../data/data-error.ts";
 
 /** A Vega-Lite specification; its data is inside it. */
@@ -5,7 +6,8 @@ export type ChartSpec = Readonly<Record<string, unknown>>;
 
 /** Draws a chart as a self-contained SVG, without canvas and without network. */
 export async function renderSvg(spec: ChartSpec): Promise<string> {
-  const [vega, vegaLite] = await Promise.all([import("vega"), import("vega-lite")]);
+  const pack = await fromPack("@ergon/quick-data", () => import("@ergon/quick-data"));
+  const [vega, vegaLite] = await Promise.all([pack.loadVega(), pack.loadVegaLite()]);
   const { spec: compiled } = vegaLite.compile(spec as unknown as Parameters<typeof vegaLite.compile>[0]);
   const loader = vega.loader();
   loader.load = () => Promise.reject(dataError("path_refused", "A chart draws what is in it and loads nothing."));

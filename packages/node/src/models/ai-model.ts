@@ -11,7 +11,7 @@ import {
 } from "@ergon/core";
 import { boundedFetch } from "./bounded-fetch.ts";
 import type { ModelService } from "./choose-model.ts";
-import { COMPATIBLE_NAME, type LoadedProvider, loadProvider } from "./load-provider.ts";
+import { COMPATIBLE_NAME, type LoadedProvider, loadProvider, loadSdk } from "./load-provider.ts";
 import { type ModelFailure, modelFailure } from "./model-failure.ts";
 
 /** Requests that failed for a reason that may pass are made again, this often in all. */
@@ -93,7 +93,7 @@ export function createAiModel(deps: AiModelDeps): ChatModel {
     globalThis.AI_SDK_LOG_WARNINGS = false;
     loading ??= loadProvider(service, boundedFetch(deps.fetch));
     const [{ generateText, jsonSchema, NoObjectGeneratedError, Output }, provider] = await Promise.all([
-      import("ai"),
+      loadSdk(),
       loading,
     ]);
     const { messages, schema, temperature, maxOutputTokens = DEFAULT_OUTPUT_TOKENS } = request;

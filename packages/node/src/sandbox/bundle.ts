@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { sandboxError } from "@ergon/core";
+import { packMissing, sandboxError } from "@ergon/core";
 
 /** The files that a runtime is made of. */
 export type SandboxBundle = {
@@ -24,9 +24,9 @@ export function findBundle(folder: string): SandboxBundle {
   const extension = existsSync(join(folder, "keeper.js")) ? "js" : "ts";
   const keeper = join(folder, `keeper.${extension}`);
   if (!existsSync(keeper)) throw missing(`the sandbox's own files are not in ${folder}`);
-  const require = createRequire(import.meta.url);
-  const deno = found("deno", () => require.resolve("deno/package.json"));
-  const pyodide = found("pyodide", () => require.resolve("pyodide/package.json"));
+  const pack = createRequire(packManifest());
+  const deno = found("deno", () => pack.resolve("deno/package.json"));
+  const pyodide = found("pyodide", () => pack.resolve("pyodide/package.json"));
   const runCode = join(folder, "run_code.py");
   const parts = [versionIn(deno), versionIn(pyodide), readFileSync(runCode, "utf8")];
   return {
@@ -38,6 +38,15 @@ export function findBundle(folder: string): SandboxBundle {
     pyodide: dirname(pyodide),
     version: createHash("sha256").update(JSON.stringify(parts)).digest("hex").slice(0, 16),
   };
+}
+
+function packManifest(): string {
+  const name = "@ergon/sandbox";
+  try {
+    return createRequire(import.meta.url).resolve(`${name}/package.json`);
+  } catch (cause) {
+    throw packMissing(name, cause);
+  }
 }
 
 /** From the platform's package: the copy beside the wrapper is there only after an install script. */
@@ -52,7 +61,7 @@ function found(name: string, resolve: () => string): string {
   try {
     return resolve();
   } catch (cause) {
-    throw missing(`the package ${name} is not installed; run npm ci without --omit=optional`, cause);
+    throw missing(`the package ${name} is not installed; install again without --omit=optional`, cause);
   }
 }
 

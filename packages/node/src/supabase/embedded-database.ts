@@ -7,10 +7,10 @@
  * S3  Migrations that the folder has not seen are applied in order, each in a transaction of its own.
  * S4  A folder that was opened with the same server and the same migrations before is taken as it is.
  */
-import { readFileSync } from "node:fs";
 import { mkdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { storeError } from "@ergon/core";
+import { fromPack, storeError } from "@ergon/core";
+import type * as Talent from "@ergon/talent";
 import { checkOwnTree } from "../ownership/own-file.ts";
 import { newSecret } from "../tokens/secret.ts";
 import { withBaselineWasm } from "./baseline-wasm.ts";
@@ -42,16 +42,19 @@ export async function openEmbeddedDatabase(options: EmbeddedDatabaseOptions): Pr
 async function open({ folder, schema }: EmbeddedDatabaseOptions): Promise<EmbeddedDatabase> {
   // Postgres follows links, and so would what is written beside its files.
   checkOwnTree(folder);
+  // Read by the library when it is loaded.
+  process.env["LITE_TELEMETRY"] = "0";
+  const talent = await fromPack("@ergon/talent", () => import("@ergon/talent"));
   const isNew = !isReady(folder);
-  const edition = `${liteVersion()} ${migrationsEdition(join(schema, "migrations"))}`;
+  const edition = `${talent.liteVersion()} ${migrationsEdition(join(schema, "migrations"))}`;
   const isKnown = editionOf(folder) === edition;
   if (isNew) await rm(folder, { recursive: true, force: true });
   await mkdir(folder, { recursive: true, mode: 0o700 });
-  const { App, connection } = await connect(folder, edition);
+  const connection = await connect(talent, folder, edition);
   try {
     const keys = { publishable: `sb_publishable_${newSecret()}`, secret: `sb_secret_${newSecret()}` };
     const auth = { enabled: true, jwt_secret: newSecret(), publishable_key: keys.publishable, secret_key: keys.secret };
-    const app = new App({ connection, auth });
+    const app = new talent.App({ connection, auth });
     if (!isKnown) {
       await connection.driver.exec(PLATFORM_ROLES);
       await app.ensureSystemSchema();
@@ -82,15 +85,7 @@ const PLATFORM_ROLES = `do $$ begin
 end $$;
 grant usage on schema public to anon, authenticated, service_role;`;
 
-async function connect(folder: string, edition: string) {
-  // Read by the library when it is loaded.
-  process.env["LITE_TELEMETRY"] = "0";
-  const [{ App }, { createPgliteConnection }, { vector }, { pg_trgm }] = await Promise.all([
-    import("@supabase/lite"),
-    import("@supabase/lite/pglite"),
-    import("@electric-sql/pglite/vector"),
-    import("@electric-sql/pglite/contrib/pg_trgm"),
-  ]);
+async function connect({ createPgliteConnection, vector, pg_trgm }: typeof Talent, folder: string, edition: string) {
   try {
     const connection = await createPgliteConnection({
       url: join(folder, "pg"),
@@ -98,7 +93,7 @@ async function connect(folder: string, edition: string) {
       pgliteOptions: { extensions: { vector, pg_trgm } },
     });
     await connection.driver.waitReady;
-    return { App, connection };
+    return connection;
   } catch (thrown) {
     throw unavailable(folder, thrown);
   }
@@ -111,9 +106,4 @@ function unavailable(folder: string, thrown: unknown): Error {
     `The embedded database in ${folder} does not open: ${reason}. Move that folder away to begin with the sample data anew.`,
     { cause: thrown, retryable: true },
   );
-}
-
-function liteVersion(): string {
-  const manifest = readFileSync(new URL("../package.json", import.meta.resolve("@supabase/lite")), "utf8");
-  return (JSON.parse(manifest) as { readonly version: string }).version;
 }

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { PGlite } from "@electric-sql/pglite";
+import type { PGlite } from "@ergon/talent";
 
 /** Where the Supabase CLI keeps it too. */
 const HISTORY = "supabase_migrations.schema_migrations";

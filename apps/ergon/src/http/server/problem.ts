@@ -100,6 +100,7 @@ const STATUS: Readonly<Record<string, number>> = {
   conversations_full: 429,
 
   not_available: 501,
+  pack_missing: 501,
 
   tool_failed: 502,
   output_invalid: 502,
