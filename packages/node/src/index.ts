@@ -1,3 +1,4 @@
+/// <reference types="node" preserve="true" />
 export { type FileBlobOptions, openFileBlobStore } from "./blobs/file-blob-store.ts";
 export { type JsonDocument, parseJsonDocument } from "./config/json-document.ts";
 export { processEnvironment } from "./config/process-environment.ts";
@@ -17,6 +18,7 @@ export { keysOf, type Location, readPlanDocument } from "./loader/plan-document.
 export { serversJsonSchema } from "./hub/config/servers-json-schema.ts";
 export { CapabilityManifest, describeCapabilities, loadPack, MANIFEST_FILE, packPlans } from "./loader/manifest.ts";
 export { installModuleHooks, type ModuleHooks, type SharedModules } from "./loader/module-hooks.ts";
+export { isInstalled } from "./loader/optional-packages.ts";
 export { type CapabilityFile, type CapabilityProblem, type FolderScan, scanFolder } from "./loader/scan-folder.ts";
 export { createPinoLogger, type LogLevel, type PinoLoggerOptions } from "./log/pino-logger.ts";
 export { nodeHttp } from "./node-http.ts";

@@ -100,7 +100,7 @@ export function compose({ flags, home, version, program, stopping, note, fatal }
     deniedPaths: own,
     policy: program?.policy(asking.policy) ?? asking.policy,
   });
-  const models = chooseModels(values, clock, program?.model);
+  const models = chooseModels(values, clock, { isEmbedderNamed: isNamed(settings, "embedder"), given: program?.model });
   // For tools that call document 1's functions as the document does.
   setSpecDefaults(models);
 

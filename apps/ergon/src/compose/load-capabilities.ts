@@ -1,4 +1,11 @@
-import { type ChatModel, createFinalizeSummary, toErgonError, type Tool, type ToolRegistry } from "@ergon/core";
+import {
+  type ChatModel,
+  createFinalizeSummary,
+  packMissing,
+  toErgonError,
+  type Tool,
+  type ToolRegistry,
+} from "@ergon/core";
 import {
   type CapabilityProblem,
   installModuleHooks,
@@ -32,6 +39,7 @@ export async function loadCapabilities(sources: CapabilitySources): Promise<Capa
 async function load(place: CapabilityPlace, registry: ToolRegistry, options: LoadOptions): Promise<FolderReport> {
   const { folder, source } = place;
   const loaded = await (source === "builtin" ? loadPack : loadFolder)(folder, options);
+  for (const { id, packageName } of loaded.absent ?? []) registry.markAbsent(id, packMissing(packageName).message);
   const refused = loaded.tools.flatMap((tool) => add(tool, registry));
   const problems = [...loaded.problems, ...refused];
   return { ...place, tools: loaded.tools.length - refused.length, problems };

@@ -1,10 +1,11 @@
-import type { ChatModel, Clock, Embedder } from "@ergon/core";
+import { type ChatModel, type Clock, createHashEmbedder, type Embedder } from "@ergon/core";
 import {
   chooseCheaperModels,
   chooseModel,
   chosenEmbedder,
   chosenModel,
   createBundledEmbedder,
+  isInstalled,
   type ModelChoice,
   type SettingValues,
 } from "@ergon/node";
@@ -18,15 +19,22 @@ export type Models = {
   readonly embedder: Embedder;
 };
 
-export function chooseModels(values: SettingValues, clock: Clock, given?: ChatModel): Models {
+export function chooseModels(
+  values: SettingValues,
+  clock: Clock,
+  { given, isEmbedderNamed = false }: { readonly given?: ChatModel | undefined; readonly isEmbedderNamed?: boolean } = {},
+): Models {
   const choice = chooseModel(values);
   const model = given ?? chosenModel(choice, clock);
   const cheaper = chooseCheaperModels(values).map((one) => chosenModel(one, clock));
   const all = [model, ...cheaper].filter((one) => one !== undefined);
-  return { choice, model, all, embedder: embedderOf(values, clock) };
+  return { choice, model, all, embedder: embedderOf(values, clock, isEmbedderNamed) };
 }
 
-function embedderOf(values: SettingValues, clock: Clock): Embedder {
-  if (values.embedder.toLowerCase() === "bundled") return createBundledEmbedder();
+function embedderOf(values: SettingValues, clock: Clock, isNamed: boolean): Embedder {
+  if (values.embedder.toLowerCase() === "bundled") {
+    // Words alone do without the encoder's package, unless a person asked for it.
+    return isNamed || isInstalled("@ergon/encoder") ? createBundledEmbedder() : createHashEmbedder();
+  }
   return chosenEmbedder(values.embedder, values, clock);
 }

@@ -6,6 +6,8 @@ import type { Tool } from "./tool.ts";
 export type KnownTools = {
   readonly get: (id: string) => Tool | undefined;
   readonly list: () => readonly Tool[];
+  /** Why a tool that could be there is not, and the remedy. */
+  readonly whyAbsent?: (id: string) => string | undefined;
 };
 
 /** The role of a caller who named none. */
@@ -16,9 +18,14 @@ export function isForRole(tool: Pick<Tool, "applicableRoles">, role: string = DE
   return tool.applicableRoles.length === 0 || tool.applicableRoles.includes(role);
 }
 
-export function toolNotFound(id: string, registry: Pick<KnownTools, "list">): ReturnType<typeof gateError> {
+export function toolNotFound(
+  id: string,
+  registry: Pick<KnownTools, "list" | "whyAbsent">,
+): ReturnType<typeof gateError> {
   const ids = registry.list().map((tool) => tool.id);
-  return gateError("tool_not_found", `There is no tool "${id.slice(0, 200)}".${didYouMean(id, ids)}`, {
+  const why = registry.whyAbsent?.(id);
+  const more = why === undefined ? didYouMean(id, ids) : ` ${why}`;
+  return gateError("tool_not_found", `There is no tool "${id.slice(0, 200)}".${more}`, {
     details: { toolId: id.slice(0, 200) },
   });
 }

@@ -44,6 +44,7 @@ export class ToolRegistry {
   readonly #tools = new Map<string, Tool>();
   readonly #aliases = new Map<string, Tool>();
   readonly #internal = new Map<string, Tool>();
+  readonly #absent = new Map<string, string>();
   readonly #listeners = new Set<(change: RegistryChange) => void>();
   readonly #schemas: JsonSchemas;
   readonly #costs: CostModel;
@@ -111,6 +112,15 @@ export class ToolRegistry {
 
   get(id: string): Tool | undefined {
     return this.#tools.get(id) ?? this.#aliases.get(id) ?? this.#internal.get(id);
+  }
+
+  /** For a tool that could be there: callers are told why it is not. */
+  markAbsent(id: string, why: string): void {
+    this.#absent.set(id, why);
+  }
+
+  whyAbsent(id: string): string | undefined {
+    return this.#absent.get(id);
   }
 
   has(id: string): boolean {

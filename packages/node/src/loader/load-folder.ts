@@ -12,6 +12,8 @@ export type CapabilityFolder = {
   readonly tools: readonly Tool[];
   /** Of the folder and its code; the plans' own come with the plans. */
   readonly problems: readonly CapabilityProblem[];
+  /** Tools of ours that need an optional package which is not installed. */
+  readonly absent?: readonly { readonly id: string; readonly packageName: string }[];
 };
 
 export type LoadOptions = { readonly hooks: ModuleHooks; readonly loadTimeoutMs?: number };

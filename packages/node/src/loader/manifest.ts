@@ -6,6 +6,7 @@ import { z } from "zod";
 import { type CapabilityFolder, loadFolder, type LoadOptions, loadTool } from "./load-folder.ts";
 import { folderPlans, type LoadedPlans, loadPlans } from "./load-plans.ts";
 import { installModuleHooks } from "./module-hooks.ts";
+import { missingFor } from "./optional-packages.ts";
 import { scanFolder } from "./scan-folder.ts";
 
 export const MANIFEST_FILE = "manifest.json";
@@ -63,8 +64,14 @@ export async function describeCapabilities(folder: string): Promise<CapabilityMa
 export async function loadPack(folder: string, options: LoadOptions): Promise<CapabilityFolder> {
   const manifest = await readManifest(folder);
   if (manifest === undefined) return loadFolder(folder, options);
-  const tools = manifest.tools.map((tool) => toolFromManifest(folder, tool, options.loadTimeoutMs));
-  return { folder, tools, problems: [] };
+  const absent = manifest.tools.flatMap(({ id, file }) => {
+    const packageName = missingFor(file.split("/")[1] ?? "");
+    return packageName === undefined ? [] : [{ id, packageName }];
+  });
+  const tools = manifest.tools
+    .filter(({ id }) => !absent.some((one) => one.id === id))
+    .map((tool) => toolFromManifest(folder, tool, options.loadTimeoutMs));
+  return { folder, tools, problems: [], absent };
 }
 
 /** The plans of a pack that came with Ergon, found the same way. */

@@ -5,12 +5,14 @@ import { createValueChecker, type ValueChecker } from "./partial/check-value.ts"
 export type ToolLookup = {
   get(id: string): Tool | undefined;
   list(): readonly Tool[];
+  whyAbsent?(id: string): string | undefined;
 };
 
 /** Each tool is looked up and prepared once, however many steps call it. */
 export type ToolIndex = {
   readonly get: (id: string) => Tool | undefined;
   readonly ids: () => readonly string[];
+  readonly whyAbsent: (id: string) => string | undefined;
   readonly argumentsOf: (tool: Tool) => ValueChecker;
 };
 
@@ -27,6 +29,7 @@ export function createToolIndex(registry: ToolLookup): ToolIndex {
       ids ??= registry.list().map((tool) => tool.id);
       return ids;
     },
+    whyAbsent: (id) => registry.whyAbsent?.(id),
     argumentsOf: (tool) => {
       const known = checkers.get(tool) ?? createValueChecker(tool.parameters);
       checkers.set(tool, known);

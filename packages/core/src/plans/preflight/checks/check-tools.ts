@@ -52,7 +52,9 @@ function checkTool(
   if (tool === undefined) {
     // What is no id at all was reported with the step's form.
     if (!ToolId.safeParse(id).success) return undefined;
-    problems.error(path, "unknown_tool", () => `There is no tool "${id}".${suggester.sentence(id, tools.ids())}`);
+    const why = tools.whyAbsent(id);
+    const more = () => (why === undefined ? suggester.sentence(id, tools.ids()) : ` ${why}`);
+    problems.error(path, "unknown_tool", () => `There is no tool "${id}".${more()}`);
     return undefined;
   }
   if (isForRole(tool, role)) return tool;
