@@ -91,7 +91,7 @@ export default {
       name: "node-sees-core-by-its-entry",
       severity: "error",
       from: { path: "^packages/node/" },
-      to: { path: "^packages/core/", pathNot: "^packages/core/(src/index|testing/(index|contracts))\\.ts$" },
+      to: { path: "^packages/core/", pathNot: "^packages/core/(src/[^/]+|testing/(index|contracts))\\.ts$" },
     },
     {
       name: "node-sees-no-app",
@@ -100,12 +100,18 @@ export default {
       to: { path: "^(apps|capabilities|examples|scripts|test|bench)/" },
     },
     {
+      name: "optional-packages-see-no-one-else",
+      severity: "error",
+      from: { path: "^packages/(encoder|models|quick-data|talent)/" },
+      to: { path: "^(packages/(core|node)|apps|capabilities|examples|scripts|test|bench)/" },
+    },
+    {
       name: "apps-see-packages-by-their-entry",
       severity: "error",
       from: { path: "^apps/" },
       to: {
         path: "^packages/",
-        pathNot: "^packages/(core/(src/index|testing/(index|contracts))|node/src/index)\\.ts$",
+        pathNot: "^packages/(core/(src/[^/]+|testing/(index|contracts))|node/src/index)\\.ts$",
       },
     },
     {
@@ -120,7 +126,7 @@ export default {
       from: { path: "^capabilities/", pathNot: packTests },
       to: {
         path: "^(packages|apps|examples|scripts|test|bench)/",
-        pathNot: "^packages/core/(src/index|testing/(index|contracts))\\.ts$",
+        pathNot: "^packages/(core/(src/[^/]+|testing/(index|contracts))|quick-data/src/index)\\.ts$",
       },
     },
     {
@@ -129,7 +135,7 @@ export default {
       from: { path: packTests },
       to: {
         path: "^(packages|apps|examples|scripts|test|bench)/",
-        pathNot: "^packages/(core/(src/index|testing/(index|contracts))|node/src/index)\\.ts$",
+        pathNot: "^packages/(core/(src/[^/]+|testing/(index|contracts))|(node|quick-data)/src/index)\\.ts$",
       },
     },
     {
@@ -162,7 +168,8 @@ export default {
       from: { path: "^supabase/" },
       to: {
         path: "^(packages|apps|capabilities|examples|scripts|test|bench)/",
-        pathNot: "^(packages/(core|models)/src/index\\.ts|capabilities/tools/talent/|packages/node/src/models/)",
+        pathNot:
+          "^(packages/core/src/[^/]+\\.ts|packages/models/src/index\\.ts|capabilities/tools/talent/|packages/node/src/models/)",
       },
     },
     {

@@ -1,7 +1,7 @@
 // One process: loads the csv and correlates its numbers, as the tools do, with blobs in files. Prints what it took.
 import { mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { createMemoryLogger } from "@ergon/core";
+import { createMemoryLogger } from "@ergon/core/store-kit";
 import { createToolRun } from "@ergon/core/testing";
 import { openFileBlobStore } from "@ergon/node";
 import { implementation as correlate } from "../capabilities/tools/quick-data/find_correlations/find_correlations.tool.ts";

@@ -1,12 +1,6 @@
 // What the gate adds to a call of a tool that does nothing, next to the bare call and to bare validation.
-import {
-  createSystemClock,
-  createToolGate,
-  silentLogger,
-  ToolRegistry,
-  type ToolCall,
-  type ToolGate,
-} from "@ergon/core";
+import { createSystemClock, silentLogger, ToolRegistry } from "@ergon/core";
+import { createToolGate, type ToolCall, type ToolGate } from "@ergon/core/engine";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { z } from "zod";
 import { median, type Report } from "./report.ts";

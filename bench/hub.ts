@@ -6,15 +6,10 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
-import {
-  createSystemClock,
-  createToolGate,
-  isoTime,
-  MCPClientManager,
-  silentLogger,
-  type ToolGate,
-  ToolRegistry,
-} from "@ergon/core";
+import { createSystemClock, silentLogger, ToolRegistry } from "@ergon/core";
+import { MCPClientManager } from "@ergon/core/spec";
+import { isoTime } from "@ergon/core/store-kit";
+import { createToolGate, type ToolGate } from "@ergon/core/engine";
 import { createMcpConnector, openInvocationLog, openSqliteStateStore, type SqliteStateStore } from "@ergon/node";
 import { median, type Report } from "./report.ts";
 

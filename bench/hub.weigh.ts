@@ -1,6 +1,7 @@
 // A process of its own: how much heavier it becomes by 20 servers with 1,000 tools, or how long a server takes to be there.
 import { join } from "node:path";
-import { createSystemClock, MCPClientManager, silentLogger, ToolRegistry } from "@ergon/core";
+import { createSystemClock, silentLogger, ToolRegistry } from "@ergon/core";
+import { MCPClientManager } from "@ergon/core/spec";
 import { createMcpConnector } from "@ergon/node";
 
 const file = join(import.meta.dirname, "hub.server.ts");

@@ -1,13 +1,7 @@
 // What the planner loop adds around its tools: in memory with a plan that is given, over ten thousand turns, and with a
 // model behind HTTP that takes a second and a half for each answer.
-import {
-  createHashEmbedder,
-  createSystemClock,
-  defineTool,
-  McpLoopRunner,
-  type PlannedAction,
-  ToolRegistry,
-} from "@ergon/core";
+import { createSystemClock, defineTool, McpLoopRunner, type PlannedAction, ToolRegistry } from "@ergon/core";
+import { createHashEmbedder } from "@ergon/core/store-kit";
 import { createAiModel } from "@ergon/node";
 import { z } from "zod";
 import { startScriptedServer } from "../packages/node/src/models/scripted-server.fixture.ts";

@@ -6,13 +6,9 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
-import {
-  createLoopIds,
-  createMemoryLoopStore,
-  createRefinementLoops,
-  createSystemClock,
-  DEFAULT_LOOP_BOUNDS,
-} from "@ergon/core";
+import { createSystemClock } from "@ergon/core";
+import { createLoopIds, createMemoryLoopStore } from "@ergon/core/store-kit";
+import { createRefinementLoops, DEFAULT_LOOP_BOUNDS } from "@ergon/core/engine";
 import { firstToken } from "../test/e2e/owner-access.ts";
 import { load, type Load, type LoadRequest } from "./http.load.ts";
 import { openPipe } from "./mcp.pipe.ts";

@@ -3,15 +3,9 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import {
-  createOfflinePlanner,
-  createSystemClock,
-  createToolEntities,
-  createToolGate,
-  type PlannerInput,
-  silentLogger,
-  ToolRegistry,
-} from "@ergon/core";
+import { createSystemClock, type PlannerInput, silentLogger, ToolRegistry } from "@ergon/core";
+import { createToolGate } from "@ergon/core/engine";
+import { createOfflinePlanner, createToolEntities } from "@ergon/core/planner";
 import { createBundledEmbedder, createSupabase, installModuleHooks, loadFolder } from "@ergon/node";
 import { type EvalRequest, REQUESTS } from "./offline-planner/requests.ts";
 import type { Report } from "./report.ts";

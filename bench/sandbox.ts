@@ -2,7 +2,8 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createSystemClock, type Sandbox, type SandboxProfileName, type SandboxRequest } from "@ergon/core";
+import { createSystemClock, type Sandbox } from "@ergon/core";
+import type { SandboxProfileName, SandboxRequest } from "@ergon/core/schema";
 import { createLocalSandbox } from "@ergon/node";
 import { buildDist } from "../scripts/build-dist.ts";
 import { PROBES } from "../packages/node/src/sandbox/probes.fixture.ts";

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import type { Commit, StateStore } from "@ergon/core";
+import type { Commit, StateStore } from "@ergon/core/store-kit";
 import { openSqliteStateStore } from "@ergon/node";
 import { median, type Report, whole } from "./report.ts";
 

@@ -6,6 +6,7 @@ import { cp, glob, mkdir, readFile, rename, rm, writeFile } from "node:fs/promis
 import { dirname, join, relative } from "node:path";
 import type * as ErgonNode from "@ergon/node";
 import { type Plugin, rolldown } from "rolldown";
+import core from "../packages/core/package.json" with { type: "json" };
 import ergon from "../apps/ergon/package.json" with { type: "json" };
 
 const root = join(import.meta.dirname, "..");
@@ -21,11 +22,18 @@ const OPTIONAL_PACKAGES = Object.keys(ergon.peerDependencies).map((name) => new 
 // Names that users' tools import are entries of their own: one instance of each, shared with the runtime.
 const entries = {
   cli: "apps/ergon/src/cli.ts",
-  core: `${NAMES_OF}@ergon/core`,
-  "core-testing": "packages/core/testing/index.ts",
+  ...coreEntries(),
   node: `${NAMES_OF}@ergon/node`,
   zod: "zod",
 };
+
+/** `@ergon/core/spec` is `core-spec`. Suites for tests are not part of a program. */
+function coreEntries(): Record<string, string> {
+  const names = Object.keys(core.exports).filter((name) => !/package\.json|contracts/.test(name));
+  return Object.fromEntries(
+    names.map((name) => [`core${name.slice(1).replace("/", "-")}`, `${NAMES_OF}@ergon/core${name.slice(1)}`]),
+  );
+}
 
 /**
  * Where a package's index is an entry, or is imported on the way, all that it names lies in one chunk, and every command

@@ -1,7 +1,7 @@
 // npm run schemas writes the JSON Schema files of the package `ergon`. A test fails if they are not current.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { planJsonSchema } from "@ergon/core";
+import { planJsonSchema } from "@ergon/core/engine";
 import { serversJsonSchema, settingsJsonSchema } from "@ergon/node";
 
 const folder = join(import.meta.dirname, "../apps/ergon");

@@ -1,15 +1,7 @@
 import { join } from "node:path";
-import {
-  acknowledging,
-  type AgenticPlan,
-  createEngine,
-  createIds,
-  createSystemClock,
-  createToolGate,
-  MAX_PAGE_ROWS,
-  silentLogger,
-  ToolRegistry,
-} from "@ergon/core";
+import { type AgenticPlan, createSystemClock, silentLogger, ToolRegistry } from "@ergon/core";
+import { createIds, MAX_PAGE_ROWS } from "@ergon/core/store-kit";
+import { acknowledging, createEngine, createToolGate } from "@ergon/core/engine";
 import { openFileBlobStore, openSqliteStateStore } from "@ergon/node";
 import type { OpenContender } from "./contender.ts";
 

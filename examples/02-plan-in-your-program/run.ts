@@ -1,17 +1,8 @@
 // The library alone: no server, no database, no files. A plan asks a person in the middle, and goes on with the answer.
 import assert from "node:assert/strict";
-import {
-  createEngine,
-  createIds,
-  createMemoryBlobStore,
-  createMemoryStateStore,
-  createSystemClock,
-  createToolGate,
-  type AgenticPlan,
-  defineTool,
-  silentLogger,
-  ToolRegistry,
-} from "@ergon/core";
+import { createSystemClock, type AgenticPlan, defineTool, silentLogger, ToolRegistry } from "@ergon/core";
+import { createIds, createMemoryBlobStore, createMemoryStateStore } from "@ergon/core/store-kit";
+import { createEngine, createToolGate } from "@ergon/core/engine";
 import { z } from "zod";
 
 const registry = new ToolRegistry();

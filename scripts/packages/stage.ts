@@ -1,4 +1,4 @@
-import { cpSync, mkdirSync, writeFileSync } from "node:fs";
+import { cpSync, globSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import root from "../../package.json" with { type: "json" };
 import node from "../../packages/node/package.json" with { type: "json" };
@@ -12,7 +12,7 @@ export function stage({ manifest, folder }: PublishedPackage, target: string): v
   mkdirSync(target);
   cpSync(join(folder, "README.md"), join(target, "README.md"));
   cpSync(join(rootFolder, "LICENSE"), join(target, "LICENSE"));
-  const copied = manifest.bin === undefined ? [] : ["bin", "dist"];
+  const copied = manifest.bin === undefined ? [] : ["bin", "dist", ...globSync("*.schema.json", { cwd: folder })];
   for (const name of copied) {
     cpSync(join(folder, name), join(target, name), { recursive: true, filter: (path) => !path.endsWith(".cache") });
   }

@@ -19,10 +19,17 @@ describe("core runs anywhere", () => {
     expect(status).toBe(0);
   });
 
-  it("reaches no node: module from its entry, dependencies included", async () => {
-    const { modules, builtins } = await reachableFrom("packages/core/src/index.ts");
+  it.each(repositoryFiles(/^packages\/core\/src\/[^/]+\.ts$/))("reaches no node: module from %s", async (entry) => {
+    const { modules, builtins } = await reachableFrom(entry);
     expect(builtins).toEqual([]);
     expect(modules.some((id) => id.includes("node_modules/zod/"))).toBe(true);
+  });
+
+  it("exports at most 60 names from its root", () => {
+    const statements = readText("packages/core/src/index.ts").matchAll(/^export (?:type )?\{([^}]*)\}/gm);
+    const names = [...statements].flatMap(([, list = ""]) => list.split(",").filter((name) => name.trim() !== ""));
+    expect(names.length).toBeGreaterThan(10);
+    expect(names.length).toBeLessThanOrEqual(60);
   });
 
   it("loads no test runner from its entry for tests", async () => {

@@ -1,13 +1,9 @@
 // What the conformance suite starts as a client: the hub's own manager and connector, against the suite's server. The suite
 // names the server as the last argument and says the rest in the environment.
-import {
-  createMemoryLoginStore,
-  createSystemClock,
-  MCPClientManager,
-  type OAuthSettings,
-  silentLogger,
-  ToolRegistry,
-} from "@ergon/core";
+import { createSystemClock, silentLogger, ToolRegistry } from "@ergon/core";
+import { MCPClientManager } from "@ergon/core/spec";
+import { createMemoryLoginStore } from "@ergon/core/store-kit";
+import type { OAuthSettings } from "@ergon/core/hub";
 import { createMcpConnector, type LoginPrompt } from "@ergon/node";
 
 type Context = {

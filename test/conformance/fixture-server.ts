@@ -1,7 +1,8 @@
 import { once } from "node:events";
 import { createServer, request } from "node:http";
 import type { AddressInfo } from "node:net";
-import { createIds, createSystemClock, silentLogger } from "@ergon/core";
+import { createSystemClock, silentLogger } from "@ergon/core";
+import { createIds } from "@ergon/core/store-kit";
 import { createEngineWorld } from "@ergon/core/testing";
 import { FIRST_TOKEN, serve } from "../../apps/ergon/src/http/serve.fixture.ts";
 import { createMcpChanges } from "../../apps/ergon/src/mcp/host/changes.ts";

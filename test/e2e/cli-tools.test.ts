@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { ToolSummary } from "@ergon/core";
+import { ToolSummary } from "@ergon/core/schema";
 import { type Answer, ergon, finish, start, temporaryFolder } from "./ergon.ts";
 import { until } from "./processes.ts";
 

@@ -4,20 +4,11 @@ import { join } from "node:path";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { afterAll, describe, expect, it } from "vitest";
-import {
-  type ChatModel,
-  type ConversationStore,
-  createEngine,
-  createHashEmbedder,
-  createIds,
-  createMemoryBlobStore,
-  createConversationService,
-  createToolGate,
-  type ConversationService,
-  modelError,
-  silentLogger,
-  ToolRegistry,
-} from "@ergon/core";
+import { type ChatModel, silentLogger, ToolRegistry } from "@ergon/core";
+import { modelError } from "@ergon/core/schema";
+import { type ConversationStore, createHashEmbedder, createIds, createMemoryBlobStore } from "@ergon/core/store-kit";
+import { createEngine, createToolGate } from "@ergon/core/engine";
+import { createConversationService, type ConversationService } from "@ergon/core/conversation";
 import { createSimulatedClock, type SimulatedClock } from "@ergon/core/testing";
 import { openOwnedDatabase, openSqliteConversationStore, openSqliteStateStore } from "@ergon/node";
 import { createRandom } from "./store-crash/random.ts";

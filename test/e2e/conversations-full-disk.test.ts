@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import { closeSync, mkdirSync, openSync, rmSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { ConversationView } from "@ergon/core";
+import type { ConversationView } from "@ergon/core/schema";
 import { startScriptedServer } from "../../packages/node/src/models/scripted-server.fixture.ts";
 import { temporaryFolder } from "./ergon.ts";
 import { serveFolder } from "./served.ts";

@@ -3,7 +3,8 @@ import { once } from "node:events";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { ConversationView, Entry, StoredEvent } from "@ergon/core";
+import type { StoredEvent } from "@ergon/core";
+import type { ConversationView, Entry } from "@ergon/core/schema";
 import { openSqliteConversationStore, openSqliteStateStore } from "@ergon/node";
 import {
   type ScriptedRequest,

@@ -1,6 +1,8 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { createSupabaseMemory, generateEmbedding, getConversationContext, type MCPResponse } from "@ergon/core";
+import type { MCPResponse } from "@ergon/core";
+import { generateEmbedding, getConversationContext } from "@ergon/core/spec";
+import { createSupabaseMemory } from "@ergon/core/planner";
 import { conversationMemoryContract } from "@ergon/core/testing/contracts";
 import { createClient } from "@supabase/supabase-js";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";

@@ -1,7 +1,7 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { SessionView } from "@ergon/core";
+import type { SessionView } from "@ergon/core/engine";
 import { FIRST_PRINCIPAL, openSqliteStateStore } from "@ergon/node";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { longRuns } from "../../packages/core/testing/long-runs.ts";

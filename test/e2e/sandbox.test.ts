@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import type { Engine } from "@ergon/core";
+import type { Engine } from "@ergon/core/engine";
 import { createRemoteEngine, FIRST_PRINCIPAL } from "@ergon/node";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { ergon, finish, start, temporaryFolder } from "./ergon.ts";

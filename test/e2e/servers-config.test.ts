@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { HubServerStatus } from "@ergon/core";
+import type { HubServerStatus } from "@ergon/core/hub";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { ergon, temporaryFolder } from "./ergon.ts";
 import { leaveNothingOn } from "./processes.ts";

@@ -1,7 +1,8 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
-import type { HubServerStatus, HubStats, StoredEvent } from "@ergon/core";
+import type { StoredEvent } from "@ergon/core";
+import type { HubServerStatus, HubStats } from "@ergon/core/hub";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { findFence } from "../../packages/node/src/sandbox/fence.ts";
 import { lookForFence } from "../../packages/node/src/sandbox/profiles.ts";

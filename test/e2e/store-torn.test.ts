@@ -14,7 +14,8 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { isErgonError, type StateStore } from "@ergon/core";
+import { isErgonError } from "@ergon/core";
+import type { StateStore } from "@ergon/core/store-kit";
 import { openSqliteStateStore } from "@ergon/node";
 import { createRandom } from "./store-crash/random.ts";
 import { commitOf, wholeCommit } from "./store-crash/story.ts";

@@ -1,6 +1,7 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { Correction, type SessionView } from "@ergon/core";
+import { Correction } from "@ergon/core/schema";
+import type { SessionView } from "@ergon/core/engine";
 import { openSqliteStateStore } from "@ergon/node";
 import { describe, expect, it } from "vitest";
 import { type Answer, ergon, finish, start } from "./ergon.ts";

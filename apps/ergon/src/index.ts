@@ -22,7 +22,6 @@ export { z } from "zod";
 export {
   type AgenticPlan,
   type Approval,
-  type DecidedApproval,
   defineAction,
   defineTool,
   ErgonError,
@@ -30,11 +29,11 @@ export {
   type Json,
   type JsonObject,
   type SessionCore,
-  type SessionView,
   type StoredEvent,
   type ToolRun,
-  type TypedTool,
 } from "@ergon/core";
+export type { SessionView, TypedTool } from "@ergon/core/engine";
+export type { DecidedApproval } from "@ergon/core/schema";
 export { definePlan, type PlanTool } from "./library/define-plan.ts";
 export type { ConnectErgonOptions } from "./library/connect-ergon.ts";
 export type { ApprovalQuery, ApproveOptions, Ergon, RunQuery } from "./library/ergon.ts";

@@ -1,7 +1,10 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
+import * as engine from "../src/engine.ts";
+import * as hub from "../src/hub.ts";
 import * as core from "../src/index.ts";
+import * as schema from "../src/schema.ts";
 import { TRAP_MESSAGE, made, oddDictionary, oddObject, oddValue, type Made } from "./odd-values.ts";
 import { createSimulatedClock } from "./simulated-clock.ts";
 
@@ -9,7 +12,7 @@ import { createSimulatedClock } from "./simulated-clock.ts";
 const PATIENCE_MS = 5_000;
 
 describe("every schema", () => {
-  const schemas = Object.entries(core as Readonly<Record<string, unknown>>).filter(isSchema);
+  const schemas = Object.entries<unknown>({ ...core, ...schema, ...engine, ...hub }).filter(isSchema);
 
   it("is found", () => {
     expect(schemas.map(([name]) => name)).toEqual(
@@ -58,9 +61,9 @@ describe("the gate", () => {
     await fc.assert(
       fc.asyncProperty(oddCall(), async (make) => {
         const started = performance.now();
-        const answer = await gate.check(make() as core.ToolCall);
+        const answer = await gate.check(make() as engine.ToolCall);
         expect(["allowed", "needs_approval", "denied"]).toContain(answer.kind);
-        expect(core.jsonProblem(withoutBytes(answer))).toBeUndefined();
+        expect(schema.jsonProblem(withoutBytes(answer))).toBeUndefined();
         expect(performance.now() - started).toBeLessThan(PATIENCE_MS);
       }),
       { numRuns: 400 },
@@ -113,7 +116,7 @@ describe("the gate", () => {
           caller: { kind: "mcp", owner: "o" },
         });
         const controller = new AbortController();
-        const pending = fuzzed.invoke(call as core.AllowedCall, {
+        const pending = fuzzed.invoke(call as engine.AllowedCall, {
           idempotencyKey: "k",
           context: {},
           signal: controller.signal,
@@ -122,7 +125,7 @@ describe("the gate", () => {
         if (cancel) controller.abort();
         while (clock.jump()) await turn();
         const outcome = await pending;
-        expect(core.jsonProblem(withoutBytes(outcome))).toBeUndefined();
+        expect(schema.jsonProblem(withoutBytes(outcome))).toBeUndefined();
         expect(codesFor(effects)).toContain(outcome.kind === "ok" ? "ok" : outcome.error.code);
       }),
       { numRuns: 200 },
@@ -151,7 +154,7 @@ function isTrapped(thrown: unknown): boolean {
 
 function registerOutcome(registry: core.ToolRegistry, form: unknown): string {
   try {
-    registry.register(form as core.ToolForm);
+    registry.register(form as engine.ToolForm);
     return "registered";
   } catch (thrown) {
     return core.isErgonError(thrown) ? thrown.code : String(thrown);
@@ -218,7 +221,7 @@ function gateOver(run: (args: unknown) => unknown, effects: core.Effects = "pure
   };
   registry.register({ definition: { id: "fuzz::t", description: "T.", parameters, effects }, implementation: run });
   const clock = createSimulatedClock();
-  return { gate: core.createToolGate({ registry, clock, logger: core.silentLogger }), clock };
+  return { gate: engine.createToolGate({ registry, clock, logger: core.silentLogger }), clock };
 }
 
 function behave(how: "return" | "resolve" | "throw" | "reject" | "never" | "then", value: unknown): unknown {

@@ -4,36 +4,36 @@ import { afterEach, describe, expect, it } from "vitest";
 import { z } from "zod";
 import {
   type ActionRequest,
-  type ActionResult,
-  ActionV2Registry,
-  createConversationMemory,
-  createMemoryBlobStore,
-  createMemoryStateStore,
-  createSpecStateStore,
   createSystemClock,
-  DEFAULT_LOOP_BOUNDS,
-  createLoopIds,
-  createMemoryLoopStore,
-  createRefinementLoops,
+  type MCPRequest,
+  type PlannedAction,
+  runMcpLoop,
+  type SessionStatus,
+  ToolRegistry,
+} from "../src/index.ts";
+import {
+  ActionV2Registry,
+  createSpecStateStore,
   EnergyRegulator,
   generateEmbedding,
   getConversationContext,
-  type HistoryEntry,
   invokeChatModel,
-  isStagnant,
   type IStateStore,
   LoopError,
   LoopValidationError,
   type MCPActionV2,
-  type MCPRequest,
-  type PlannedAction,
   PlanExecutor,
-  runMcpLoop,
-  type SessionStatus,
   setSpecDefaults,
-  type ToolMetadata,
-  ToolRegistry,
-} from "../src/index.ts";
+} from "../src/spec.ts";
+import type { ActionResult, HistoryEntry } from "../src/schema.ts";
+import {
+  createConversationMemory,
+  createMemoryBlobStore,
+  createMemoryStateStore,
+  createLoopIds,
+  createMemoryLoopStore,
+} from "../src/store-kit.ts";
+import { DEFAULT_LOOP_BOUNDS, createRefinementLoops, isStagnant, type ToolMetadata } from "../src/engine.ts";
 import { createEngineWorld } from "./engine/engine-world.ts";
 import { createScriptedModel } from "./scripted-model.ts";
 

@@ -1,4 +1,5 @@
-import type { Entity, PlannerInput, Tool } from "@ergon/core";
+import type { PlannerInput, Tool } from "@ergon/core";
+import type { Entity } from "@ergon/core/planner";
 import { clausesOf, isWithin } from "./clauses.ts";
 import type { CoreFunctions } from "./core-functions.ts";
 import { mentionsFor } from "./entities.ts";

@@ -1,4 +1,5 @@
-import type { PlannedAction, PlannerInput, similarity } from "@ergon/core";
+import type { PlannedAction, PlannerInput } from "@ergon/core";
+import type { similarity } from "@ergon/core/store-kit";
 
 /** What core hands over, because this package imports core by type only. */
 export type CoreFunctions = {

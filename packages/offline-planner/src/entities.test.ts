@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Entity } from "@ergon/core";
+import type { Entity } from "@ergon/core/planner";
 import { MAX_ENTITIES, mentionsIn } from "./entities.ts";
 
 const entities: readonly Entity[] = [

@@ -1,4 +1,5 @@
-import type { Entity, PlannerInput } from "@ergon/core";
+import type { PlannerInput } from "@ergon/core";
+import type { Entity } from "@ergon/core/planner";
 import { typosBetween } from "./typos.ts";
 
 export type Mention = { readonly entity: Entity; readonly at: number; readonly length: number; readonly typos: number };

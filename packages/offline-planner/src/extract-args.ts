@@ -1,4 +1,5 @@
-import type { Entity, Json, JsonObject, Tool } from "@ergon/core";
+import type { Json, JsonObject, Tool } from "@ergon/core";
+import type { Entity } from "@ergon/core/planner";
 import { arrayValue, enumValue, numberValue, type Said, textValue, type Used } from "./argument-values.ts";
 import type { Mention } from "./entities.ts";
 import { isSchemaObject, propertiesOf, requiredOf } from "./properties.ts";

@@ -1,4 +1,5 @@
-import { createHashEmbedder, defineTool, McpLoopRunner, ToolRegistry } from "@ergon/core";
+import { defineTool, McpLoopRunner, ToolRegistry } from "@ergon/core";
+import { createHashEmbedder } from "@ergon/core/store-kit";
 import { beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 

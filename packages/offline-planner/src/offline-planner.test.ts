@@ -1,4 +1,5 @@
-import { defineAction, defineTool, type Entity, type LoopRequest, McpLoopRunner, ToolRegistry } from "@ergon/core";
+import { defineAction, defineTool, type LoopRequest, McpLoopRunner, ToolRegistry } from "@ergon/core";
+import type { Entity } from "@ergon/core/planner";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 

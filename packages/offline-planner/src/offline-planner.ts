@@ -4,7 +4,8 @@
  *
  * It guesses no argument and no tool: what it is not sure of it asks.
  */
-import type { Embedder, Entity, EntitySource, PlannedAction, PlannerAnswer, PlannerInput, Tool } from "@ergon/core";
+import type { Embedder, PlannedAction, PlannerAnswer, PlannerInput, Tool } from "@ergon/core";
+import type { Entity, EntitySource } from "@ergon/core/planner";
 import { without } from "./clauses.ts";
 import { chooseTools } from "./choose-tools.ts";
 import type { CoreFunctions } from "./core-functions.ts";

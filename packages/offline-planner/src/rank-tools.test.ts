@@ -1,4 +1,6 @@
-import { adaptToolMetadata, createHashEmbedder, type Embedder, similarity, type Tool } from "@ergon/core";
+import type { Embedder, Tool } from "@ergon/core";
+import { createHashEmbedder, similarity } from "@ergon/core/store-kit";
+import { adaptToolMetadata } from "@ergon/core/engine";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { createToolRanker, MAX_EMBEDDED_TOOLS } from "./rank-tools.ts";

@@ -1,4 +1,5 @@
-import { defineTool, type Entity, McpLoopRunner, ToolRegistry } from "@ergon/core";
+import { defineTool, McpLoopRunner, ToolRegistry } from "@ergon/core";
+import type { Entity } from "@ergon/core/planner";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 

@@ -1,4 +1,5 @@
-import type { Entity, Tool } from "@ergon/core";
+import type { Tool } from "@ergon/core";
+import type { Entity } from "@ergon/core/planner";
 import { allClausesOf, type Clause } from "./clauses.ts";
 import { stemOf, wordsOf } from "./words.ts";
 

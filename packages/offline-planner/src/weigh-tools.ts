@@ -1,4 +1,5 @@
-import type { Entity, Json, JsonObject, PlannerInput } from "@ergon/core";
+import type { Json, JsonObject, PlannerInput } from "@ergon/core";
+import type { Entity } from "@ergon/core/planner";
 import type { CoreFunctions } from "./core-functions.ts";
 import { draftAction } from "./draft-action.ts";
 import { takesKind } from "./extract-args.ts";

@@ -1,15 +1,13 @@
 import {
-  createSupabaseActionLog,
-  createSupabaseMemory,
   createSystemClock,
-  createToolEntities,
-  createToolGate,
   type LoopRequest,
   MCPRequest,
   McpLoopRunner,
   silentLogger,
   ToolRegistry,
 } from "@ergon/core";
+import { createToolGate } from "@ergon/core/engine";
+import { createSupabaseActionLog, createSupabaseMemory, createToolEntities } from "@ergon/core/planner";
 import { getCapabilityGaps } from "../../../capabilities/tools/talent/getCapabilityGaps/action.ts";
 import { getDevelopmentPlan } from "../../../capabilities/tools/talent/getDevelopmentPlan/action.ts";
 import { getMatchingRolesForPerson } from "../../../capabilities/tools/talent/getMatchingRolesForPerson/action.ts";

@@ -1,4 +1,5 @@
-import { type Attempt, isErgonError } from "@ergon/core";
+import { isErgonError } from "@ergon/core";
+import type { Attempt } from "@ergon/core/planner";
 import { readBody } from "./limits.ts";
 
 /** A run that takes longer is answered as one that did not finish. */

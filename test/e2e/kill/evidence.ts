@@ -1,4 +1,6 @@
-import type { JournalRow, SessionView, StateStore, StoredEvent } from "@ergon/core";
+import type { StoredEvent } from "@ergon/core";
+import type { JournalRow, StateStore } from "@ergon/core/store-kit";
+import type { SessionView } from "@ergon/core/engine";
 
 /** What a session came to, without what differs between two runs of one script. */
 export type Story = { readonly context: SessionView["context"]; readonly calls: readonly unknown[] };

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import type { Readable, Writable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Engine } from "@ergon/core";
+import type { Engine } from "@ergon/core/engine";
 import { createRemoteEngine } from "@ergon/node";
 import { DOORS, plainEnvironment } from "../ergon.ts";
 import { ownerAccess } from "../owner-access.ts";

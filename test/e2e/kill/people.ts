@@ -1,5 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Engine, isErgonError, type Json, type OpenWait, type SessionCore } from "@ergon/core";
+import { isErgonError, type Json, type SessionCore } from "@ergon/core";
+import type { OpenWait } from "@ergon/core/schema";
+import type { Engine } from "@ergon/core/engine";
 import { FIRST_PRINCIPAL } from "@ergon/node";
 import type { Owners } from "./owners.ts";
 import type { Script } from "./scripts.ts";

@@ -1,5 +1,6 @@
 // What the sessions do, and what the people in them answer.
-import type { Json, JsonObject, OpenWait } from "@ergon/core";
+import type { Json, JsonObject } from "@ergon/core";
+import type { OpenWait } from "@ergon/core/schema";
 
 export type Script = {
   readonly planId: string;

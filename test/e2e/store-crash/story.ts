@@ -1,6 +1,6 @@
 // What the writer writes and what the reader expects: commit k of a session leaves k in every table.
 import { createHash } from "node:crypto";
-import type { BlobStore, Commit, StateStore } from "@ergon/core";
+import type { BlobStore, Commit, StateStore } from "@ergon/core/store-kit";
 
 const OWNER = "writer";
 const AT = "2026-01-02T03:04:05.000Z";

@@ -36,6 +36,6 @@ export function group(
 }
 
 export async function unknownCommand(given: string, word: string, known: readonly string[]): Promise<ErgonError> {
-  const { didYouMean, usageError } = await import("@ergon/core");
+  const [{ didYouMean }, { usageError }] = await Promise.all([import("@ergon/core"), import("@ergon/core/schema")]);
   return usageError("usage", `There is no command "ergon ${given}".${didYouMean(word, known)}`, { details: { known } });
 }

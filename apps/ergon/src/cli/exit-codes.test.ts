@@ -1,4 +1,4 @@
-import { GATE_ERROR_CODES } from "@ergon/core";
+import { GATE_ERROR_CODES } from "@ergon/core/schema";
 import { expect, it } from "vitest";
 import { exitCodeOf } from "./exit-codes.ts";
 

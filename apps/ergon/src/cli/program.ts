@@ -124,7 +124,7 @@ function addDoctor(program: Command, run: Run): void {
 
 /** Commander's sentences, in our form: the first line says what is wrong, the second what was meant. */
 async function usageFrom(error: CommanderError): Promise<ErgonError> {
-  const { usageError } = await import("@ergon/core");
+  const { usageError } = await import("@ergon/core/schema");
   const [first = "", suggestion = ""] = error.message.split("\n");
   const sentence = first.replace(/^error: /, "");
   const meant = suggestion.replace(/^\((.*)\)$/, " $1");

@@ -1,5 +1,5 @@
 import { createReadStream } from "node:fs";
-import { usageError } from "@ergon/core";
+import { usageError } from "@ergon/core/schema";
 import { parseJsonDocument } from "@ergon/node";
 
 export const MAX_ARGS_BYTES = 64 * 1024 * 1024;

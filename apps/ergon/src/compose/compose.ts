@@ -2,17 +2,11 @@
 // is heavy to load is loaded then.
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import {
-  createCostModel,
-  createIds,
-  createMemoryStateStore,
-  createSystemClock,
-  createToolGate,
-  type Sandbox,
-  setSpecDefaults,
-  thrownFrom,
-  ToolRegistry,
-} from "@ergon/core";
+import { createSystemClock, type Sandbox, ToolRegistry } from "@ergon/core";
+import { setSpecDefaults } from "@ergon/core/spec";
+import { thrownFrom } from "@ergon/core/schema";
+import { createIds, createMemoryStateStore } from "@ergon/core/store-kit";
+import { createCostModel, createToolGate } from "@ergon/core/engine";
 import {
   createPinoLogger,
   createSupabase,
@@ -156,7 +150,7 @@ export function compose({ flags, home, version, program, stopping, note, fatal }
     },
     dryRun: async (request) => {
       await app.knowTools(request.plan);
-      const { createDryRun } = await import("@ergon/core");
+      const { createDryRun } = await import("@ergon/core/engine");
       return createDryRun({ gate, registry, plans: await plans(), clock, ids })(request);
     },
     enter: (openOptions) =>

@@ -1,12 +1,12 @@
+import { validatePlan } from "@ergon/core";
+import { accessError } from "@ergon/core/schema";
 import {
-  accessError,
   type ApprovalService,
   createDryRun,
   type EmbeddedEngine,
   type Infrastructure,
   type Reader,
-  validatePlan,
-} from "@ergon/core";
+} from "@ergon/core/engine";
 import { type ApprovalClient, type TokenStore, type TokenAdmin } from "@ergon/node";
 import type { Models } from "../services/choose-models.ts";
 import type { createHttpServer } from "../http/server/server.ts";

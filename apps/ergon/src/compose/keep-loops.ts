@@ -1,14 +1,7 @@
-import {
-  type Clock,
-  createLoopIds,
-  createRefinementLoops,
-  isoTime,
-  type Logger,
-  type LoopDecided,
-  type NewEvent,
-  type RefinementLoops,
-  toErgonError,
-} from "@ergon/core";
+import { type Clock, type Logger, toErgonError } from "@ergon/core";
+import type { NewEvent } from "@ergon/core/schema";
+import { createLoopIds, isoTime } from "@ergon/core/store-kit";
+import { createRefinementLoops, type LoopDecided, type RefinementLoops } from "@ergon/core/engine";
 import type { SettingValues } from "@ergon/node";
 import { loopBoundsOf } from "./loop-bounds.ts";
 import type { OpenedData } from "../workspace/opened-data.ts";

@@ -1,11 +1,6 @@
-import {
-  type ChatModel,
-  createFinalizeSummary,
-  packMissing,
-  toErgonError,
-  type Tool,
-  type ToolRegistry,
-} from "@ergon/core";
+import { type ChatModel, toErgonError, type Tool, type ToolRegistry } from "@ergon/core";
+import { packMissing } from "@ergon/core/schema";
+import { createFinalizeSummary } from "@ergon/core/planner";
 import {
   type CapabilityProblem,
   installModuleHooks,

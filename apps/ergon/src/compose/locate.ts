@@ -3,28 +3,34 @@ import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import type { SharedModules } from "@ergon/node";
 
+/** What users' files may import, and the built file of each. */
+const SHARED = {
+  zod: "zod",
+  "zod/v4": "zod",
+  ergon: "index",
+  "@ergon/core": "core",
+  ...Object.fromEntries(
+    ["spec", "schema", "store-kit", "engine", "planner", "hub", "conversation", "testing"].map((entry) => [
+      `@ergon/core/${entry}`,
+      `core-${entry}`,
+    ]),
+  ),
+};
+
 /** Built files lie beside the entry; sources lie in the workspace around it. */
 export function locate(home: string): {
   readonly packs: string;
   readonly schema: string;
   readonly shared: SharedModules;
 } {
-  if (!isBuilt(home)) {
-    const names = ["zod", "zod/v4", "@ergon/core", "@ergon/core/testing"];
-    const shared = Object.fromEntries(names.map((name) => [name, import.meta.resolve(name)]));
-    const root = join(home, "../../..");
-    return { packs: join(root, "capabilities"), schema: join(root, "supabase"), shared };
-  }
-  const built = {
-    zod: "zod.js",
-    "zod/v4": "zod.js",
-    "@ergon/core": "core.js",
-    "@ergon/core/testing": "core-testing.js",
-  };
-  const shared = Object.entries(built).map(([name, file]) => [name, pathToFileURL(join(home, file)).href]);
+  const built = isBuilt(home);
+  const shared = Object.entries(SHARED).map(([name, file]) => {
+    return [name, built ? pathToFileURL(join(home, `${file}.js`)).href : import.meta.resolve(name)];
+  });
+  const root = built ? home : join(home, "../../..");
   return {
-    packs: join(home, "capabilities"),
-    schema: join(home, "supabase"),
+    packs: join(root, "capabilities"),
+    schema: join(root, "supabase"),
     shared: Object.fromEntries(shared) as SharedModules,
   };
 }

@@ -1,4 +1,4 @@
-import type { LoopBoundsByType } from "@ergon/core";
+import type { LoopBoundsByType } from "@ergon/core/engine";
 import type { SettingValues } from "@ergon/node";
 
 /** What `FSDD_LOOP_*` says. */

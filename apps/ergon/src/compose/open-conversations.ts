@@ -1,11 +1,10 @@
+import type { EmbeddedEngine, Infrastructure } from "@ergon/core/engine";
+import { createToolEntities } from "@ergon/core/planner";
 import {
   createConversationService,
-  createToolEntities,
-  type EmbeddedEngine,
-  type Infrastructure,
   type ConversationService,
   type ConversationServiceDeps,
-} from "@ergon/core";
+} from "@ergon/core/conversation";
 import { FIRST_PRINCIPAL } from "@ergon/node";
 import type { OwnedData, WorkspaceParts } from "../workspace/workspace.ts";
 

@@ -1,15 +1,14 @@
 import { join } from "node:path";
+import type { ErgonError, Logger } from "@ergon/core";
 import {
   createConversationMemory,
   createMemoryApprovalStore,
   createMemoryConversationStore,
   createMemoryLoopStore,
   createMemoryRequestKeys,
-  type ErgonError,
-  type Logger,
   type LoopStore,
   type StateStore,
-} from "@ergon/core";
+} from "@ergon/core/store-kit";
 import {
   checkDatabaseThere,
   claimFolder,

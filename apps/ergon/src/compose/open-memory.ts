@@ -5,7 +5,7 @@ import {
   createMemoryConversationStore,
   createMemoryLoopStore,
   createMemoryRequestKeys,
-} from "@ergon/core";
+} from "@ergon/core/store-kit";
 import { newSecret, openKeptVectors, openOwnedDatabase } from "@ergon/node";
 import type { DataOptions } from "./open-data.ts";
 import type { OwnedData } from "../workspace/workspace.ts";

@@ -1,12 +1,6 @@
-import {
-  createCostModel,
-  createIds,
-  createSystemClock,
-  createToolGate,
-  createToolGrants,
-  silentLogger,
-  ToolRegistry,
-} from "@ergon/core";
+import { createSystemClock, silentLogger, ToolRegistry } from "@ergon/core";
+import { createIds } from "@ergon/core/store-kit";
+import { createCostModel, createToolGate, createToolGrants } from "@ergon/core/engine";
 import { readSettings } from "@ergon/node";
 import { describe, expect, it } from "vitest";
 import { chooseModels } from "../services/choose-models.ts";

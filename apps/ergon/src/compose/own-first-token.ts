@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { usageError } from "@ergon/core";
+import { usageError } from "@ergon/core/schema";
 import { newSecret, readFirstToken } from "@ergon/node";
 import type { OpenOptions, OwnedData, WorkspaceParts } from "../workspace/workspace.ts";
 

@@ -1,4 +1,5 @@
-import { type EmbeddedEngine, type ErgonError, type Logger, syncEnds, toErgonError } from "@ergon/core";
+import { type ErgonError, type Logger, toErgonError } from "@ergon/core";
+import { type EmbeddedEngine, syncEnds } from "@ergon/core/engine";
 import { reachableHere } from "../http/server/addresses.ts";
 import { createLateServer } from "../http/server/late-server.ts";
 import type { HttpServer } from "../http/server/server.ts";

@@ -1,4 +1,5 @@
-import type { CommitNews, ToolRegistry } from "@ergon/core";
+import type { ToolRegistry } from "@ergon/core";
+import type { CommitNews } from "@ergon/core/store-kit";
 import { changedOffers } from "../mcp/host/changed-offers.ts";
 import { changedResources } from "../mcp/host/changed-resources.ts";
 import type { HostParts } from "../mcp/host/compose-host.ts";

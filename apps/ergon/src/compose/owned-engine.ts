@@ -1,18 +1,17 @@
+import { type Logger, toErgonError } from "@ergon/core";
+import type { NewEvent } from "@ergon/core/schema";
 import {
   acknowledging,
   type ApprovalService,
   createApprovalService,
   createEngine,
-  createModelRepairer,
   createSupervisor,
   type EmbeddedEngine,
   type Infrastructure,
-  type Logger,
-  type NewEvent,
   type Supervisor,
-  toErgonError,
   type ToolGate,
-} from "@ergon/core";
+} from "@ergon/core/engine";
+import { createModelRepairer } from "@ergon/core/planner";
 import { FIRST_PRINCIPAL, openFileLoginStore } from "@ergon/node";
 import { type Hub, openHub } from "../hub/open-hub.ts";
 import { quieter } from "../services/quieter.ts";

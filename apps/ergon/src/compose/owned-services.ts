@@ -3,7 +3,9 @@
  * itself, or by a client that connects. What every run needs is in owned-engine.ts; when each starts and ends, in
  * own-folder.ts.
  */
-import { type ConversationService, conversationsLeft, PlanVerdict, validatePlan as validate } from "@ergon/core";
+import { validatePlan as validate } from "@ergon/core";
+import { PlanVerdict } from "@ergon/core/schema";
+import { type ConversationService, conversationsLeft } from "@ergon/core/conversation";
 import { FIRST_PRINCIPAL, hasSubAgentRequests, openTokenStore, type OwnedSubAgent, type TokenAdmin } from "@ergon/node";
 import { leadSubAgent } from "../hub/host-sub-agent.ts";
 import type { AnsweringServer } from "../http/server/server.ts";

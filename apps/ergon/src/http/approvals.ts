@@ -1,12 +1,8 @@
-import {
-  Approval,
-  ApprovalDecision,
-  ApprovalState,
-  DecidedApproval,
-  hubError,
-  MAX_PAGE_ROWS,
-  type Reader,
-} from "@ergon/core";
+import { Approval } from "@ergon/core";
+import { ApprovalDecision, ApprovalState, DecidedApproval } from "@ergon/core/schema";
+import { MAX_PAGE_ROWS } from "@ergon/core/store-kit";
+import type { Reader } from "@ergon/core/engine";
+import { hubError } from "@ergon/core/hub";
 import type { TokenStore } from "@ergon/node";
 import { z } from "zod";
 import type { HttpParts } from "./server/http-parts.ts";

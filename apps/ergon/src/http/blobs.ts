@@ -1,4 +1,5 @@
-import { type Engine, storeError } from "@ergon/core";
+import { storeError } from "@ergon/core/schema";
+import type { Engine } from "@ergon/core/engine";
 import { z } from "zod";
 import { route, type Route } from "./server/route.ts";
 

@@ -1,7 +1,6 @@
 import {
   Conversation,
   ConversationId,
-  type Conversations,
   ConversationState,
   ConversationView,
   EnergyState,
@@ -9,7 +8,8 @@ import {
   MessageReceipt,
   NewMessage,
   noConversation,
-} from "@ergon/core";
+} from "@ergon/core/schema";
+import type { Conversations } from "@ergon/core/conversation";
 import { z } from "zod";
 import { type RequestContext, route, type Route } from "./server/route.ts";
 

@@ -1,4 +1,4 @@
-import { usageError } from "@ergon/core";
+import { usageError } from "@ergon/core/schema";
 import { AFTER_HEADER } from "@ergon/node";
 import { z } from "zod";
 import { ConversationParams, unknownConversation } from "./conversations.ts";

@@ -1,4 +1,6 @@
-import { hubError, MAX_PAGE_ROWS, ToolGrant, ToolId } from "@ergon/core";
+import { ToolGrant, ToolId } from "@ergon/core/schema";
+import { MAX_PAGE_ROWS } from "@ergon/core/store-kit";
+import { hubError } from "@ergon/core/hub";
 import { z } from "zod";
 import type { HttpParts } from "./server/http-parts.ts";
 import { route, type Route } from "./server/route.ts";

@@ -1,4 +1,6 @@
-import { HubStats, isoTime, ConversationsStatus, planError } from "@ergon/core";
+import { ConversationsStatus, planError } from "@ergon/core/schema";
+import { isoTime } from "@ergon/core/store-kit";
+import { HubStats } from "@ergon/core/hub";
 import { z } from "zod";
 import type { HttpParts } from "./server/http-parts.ts";
 import type { EventStreams } from "./server/event-streams.ts";

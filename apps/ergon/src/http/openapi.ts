@@ -1,16 +1,6 @@
-import {
-  AgenticPlan,
-  HistoryEntry,
-  LoopReply,
-  LoopState,
-  OpenWait,
-  PlanProblem,
-  PlanStep,
-  Problem,
-  SessionCore,
-  StoredEvent,
-  ToolSummary,
-} from "@ergon/core";
+import { AgenticPlan, PlanProblem, PlanStep, SessionCore, StoredEvent } from "@ergon/core";
+import { LoopReply } from "@ergon/core/spec";
+import { HistoryEntry, LoopState, OpenWait, Problem, ToolSummary } from "@ergon/core/schema";
 import { TokenInfo } from "@ergon/node";
 import { z } from "zod";
 import { IDEMPOTENCY_KEY, MAX_KEY_CHARS } from "./server/keyed-requests.ts";

@@ -1,6 +1,7 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { type Engine, type StoredEvent } from "@ergon/core";
+import type { StoredEvent } from "@ergon/core";
+import type { Engine } from "@ergon/core/engine";
 import { createEngineWorld, type EngineWorld } from "@ergon/core/testing";
 import { createRemoteEngine } from "@ergon/node";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";

@@ -1,4 +1,5 @@
-import { gateError, MCPRequest, MCPResponse } from "@ergon/core";
+import { MCPRequest, MCPResponse } from "@ergon/core";
+import { gateError } from "@ergon/core/schema";
 import { isRefusal } from "../services/make-loop.ts";
 import type { HttpParts } from "./server/http-parts.ts";
 import { route, type Route } from "./server/route.ts";

@@ -1,4 +1,5 @@
-import { AgenticPlan, Json, planError, PlanId, PlanProblem } from "@ergon/core";
+import { AgenticPlan, Json, PlanProblem } from "@ergon/core";
+import { planError, PlanId } from "@ergon/core/schema";
 import { z } from "zod";
 import type { PlanApi } from "./server/http-parts.ts";
 import { route, type Route } from "./server/route.ts";

@@ -1,4 +1,6 @@
-import { LoopNotFoundError, LoopReply, LoopState, type RefinementLoops } from "@ergon/core";
+import { LoopNotFoundError, LoopReply } from "@ergon/core/spec";
+import { LoopState } from "@ergon/core/schema";
+import type { RefinementLoops } from "@ergon/core/engine";
 import { z } from "zod";
 import { route, type Route } from "./server/route.ts";
 

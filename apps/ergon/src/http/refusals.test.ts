@@ -1,6 +1,7 @@
 import { request } from "node:http";
 import { connect } from "node:net";
-import { type ErgonError, Problem, storeError } from "@ergon/core";
+import type { ErgonError } from "@ergon/core";
+import { Problem, storeError } from "@ergon/core/schema";
 import { createEngineWorld, type EngineWorld } from "@ergon/core/testing";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { HttpParts } from "./server/http-parts.ts";

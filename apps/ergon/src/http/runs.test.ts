@@ -1,4 +1,7 @@
-import { canonicalJson, createMemoryRequestKeys, type JsonObject, type RequestKeyStore, sha256Hex } from "@ergon/core";
+import type { JsonObject } from "@ergon/core";
+import { canonicalJson, sha256Hex } from "@ergon/core/schema";
+import { createMemoryRequestKeys } from "@ergon/core/store-kit";
+import type { RequestKeyStore } from "@ergon/core/engine";
 import { createEngineWorld, type EngineWorld } from "@ergon/core/testing";
 import { FIRST_PRINCIPAL } from "@ergon/node";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";

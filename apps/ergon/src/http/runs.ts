@@ -1,4 +1,5 @@
-import { type AgenticPlan, RunId } from "@ergon/core";
+import type { AgenticPlan } from "@ergon/core";
+import { RunId } from "@ergon/core/schema";
 import { z } from "zod";
 import type { HttpParts } from "./server/http-parts.ts";
 import { route, type Route } from "./server/route.ts";

@@ -3,32 +3,33 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import {
-  type ApprovalDecision,
   type AgenticPlan,
-  type ApprovalService,
-  type BlobStore,
   type Clock,
-  createCostModel,
-  createDryRun,
+  type Logger,
+  McpLoopRunner,
+  silentLogger,
+  type ToolRegistry,
+  validatePlan,
+} from "@ergon/core";
+import { type ApprovalDecision, type Problem, PlanVerdict } from "@ergon/core/schema";
+import {
+  type BlobStore,
   createHashEmbedder,
   createLoopIds,
   createMemoryConversationStore,
   createMemoryLoopStore,
   createMemoryRequestKeys,
-  createConversationService,
+  type Ids,
+} from "@ergon/core/store-kit";
+import {
+  type ApprovalService,
+  createCostModel,
+  createDryRun,
   createRefinementLoops,
   DEFAULT_LOOP_BOUNDS,
-  type Ids,
-  type Logger,
-  McpLoopRunner,
-  type ConversationService,
-  type Problem,
-  silentLogger,
   type ToolGate,
-  type ToolRegistry,
-  validatePlan,
-  PlanVerdict,
-} from "@ergon/core";
+} from "@ergon/core/engine";
+import { createConversationService, type ConversationService } from "@ergon/core/conversation";
 import type { EngineWorld } from "@ergon/core/testing";
 import { openFileLoginStore, openTokenStore, type OwnedSubAgent, readSettings, type TokenStore } from "@ergon/node";
 import { leadSubAgent } from "../hub/host-sub-agent.ts";

@@ -1,4 +1,5 @@
-import { hubError, HubServerStatus, Json, JsonObject, MCPServerConfig, ServerQuestion, ServerTest } from "@ergon/core";
+import { Json, JsonObject } from "@ergon/core";
+import { hubError, HubServerStatus, MCPServerConfig, ServerQuestion, ServerTest } from "@ergon/core/hub";
 import { type ServerAdmin, ServersList } from "@ergon/node";
 import { z } from "zod";
 import { route, type Route } from "./server/route.ts";

@@ -1,13 +1,6 @@
-import {
-  Correction,
-  type Engine,
-  HistoryEntry,
-  isSettled,
-  OpenCall,
-  SessionContext,
-  SessionCore,
-  type SessionRef,
-} from "@ergon/core";
+import { SessionCore } from "@ergon/core";
+import { Correction, HistoryEntry, isSettled, OpenCall, SessionContext } from "@ergon/core/schema";
+import type { Engine, SessionRef } from "@ergon/core/engine";
 import { z } from "zod";
 import type { Answer, RequestContext } from "./server/route.ts";
 

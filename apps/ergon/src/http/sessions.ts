@@ -1,20 +1,7 @@
-import {
-  accessError,
-  type AgenticPlan,
-  DryRunReport,
-  Json,
-  JsonObject,
-  MAX_PAGE_ROWS,
-  Mode,
-  RunDiff,
-  RunId,
-  SessionCore,
-  SessionId,
-  type SessionRef,
-  SessionStatus,
-  storeError,
-  StoredEvent,
-} from "@ergon/core";
+import { type AgenticPlan, Json, JsonObject, SessionCore, SessionStatus, StoredEvent } from "@ergon/core";
+import { accessError, DryRunReport, Mode, RunDiff, RunId, SessionId, storeError } from "@ergon/core/schema";
+import { MAX_PAGE_ROWS } from "@ergon/core/store-kit";
+import type { SessionRef } from "@ergon/core/engine";
 import { z } from "zod";
 import type { HttpParts } from "./server/http-parts.ts";
 import { conditional } from "./server/conditional.ts";

@@ -1,4 +1,6 @@
-import { accessError, hubError, isoTime, SubAgentRequest, SubAgentStatus, usageError } from "@ergon/core";
+import { accessError, usageError } from "@ergon/core/schema";
+import { isoTime } from "@ergon/core/store-kit";
+import { hubError, SubAgentRequest, SubAgentStatus } from "@ergon/core/hub";
 import { z } from "zod";
 import type { HttpParts } from "./server/http-parts.ts";
 import { route, type Route } from "./server/route.ts";

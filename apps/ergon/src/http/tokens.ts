@@ -1,5 +1,5 @@
 import { type TokenStore, TokenInfo, TokenName, TokenScope } from "@ergon/node";
-import { accessError } from "@ergon/core";
+import { accessError } from "@ergon/core/schema";
 import { z } from "zod";
 import { route, type Route } from "./server/route.ts";
 

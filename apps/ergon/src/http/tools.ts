@@ -1,4 +1,5 @@
-import { gateError, Json, JsonObject, SessionId, ToolId, ToolSummary } from "@ergon/core";
+import { Json, JsonObject } from "@ergon/core";
+import { gateError, SessionId, ToolId, ToolSummary } from "@ergon/core/schema";
 import { z } from "zod";
 import type { HttpParts } from "./server/http-parts.ts";
 import { route, type Route } from "./server/route.ts";

@@ -1,6 +1,6 @@
 import { realpathSync, statSync } from "node:fs";
 import { basename, resolve, sep } from "node:path";
-import type { MCPServerConfig } from "@ergon/core";
+import type { MCPServerConfig } from "@ergon/core/hub";
 
 export type DefaultAccessParts = {
   readonly command: string;

@@ -1,6 +1,7 @@
 import { homedir } from "node:os";
 import { resolve } from "node:path";
-import { type MCPServerConfig, usageError } from "@ergon/core";
+import { usageError } from "@ergon/core/schema";
+import type { MCPServerConfig } from "@ergon/core/hub";
 import { limitedAccessMissing } from "@ergon/node";
 import { defaultAccess } from "./default-access.ts";
 

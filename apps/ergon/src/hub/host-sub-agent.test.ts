@@ -1,4 +1,4 @@
-import { adaptTool } from "@ergon/core";
+import { adaptTool } from "@ergon/core/engine";
 import { createEngineWorld } from "@ergon/core/testing";
 import { expect, it } from "vitest";
 import { serve } from "../http/serve.fixture.ts";

@@ -4,20 +4,16 @@
  */
 import {
   type AgenticPlan,
-  type ApprovalService,
   type Clock,
-  conversationOf,
-  type EmbeddedEngine,
-  hubError,
   type Json,
   type JsonObject,
   type Logger,
-  type NewEvent,
-  type PureTool,
   toErgonError,
   type ToolRegistry,
-  usageError,
 } from "@ergon/core";
+import { type NewEvent, usageError } from "@ergon/core/schema";
+import type { ApprovalService, EmbeddedEngine, PureTool } from "@ergon/core/engine";
+import { conversationOf, hubError } from "@ergon/core/hub";
 import {
   createSubAgentWorker,
   expandServer,

@@ -1,4 +1,4 @@
-import type { Engine, ExecutePlan } from "@ergon/core";
+import type { Engine, ExecutePlan } from "@ergon/core/engine";
 import { explainRefusal } from "./explain-missing.ts";
 import type { LateTools } from "./hub-gate.ts";
 

@@ -1,4 +1,5 @@
-import { createSystemClock, type NewEvent } from "@ergon/core";
+import { createSystemClock } from "@ergon/core";
+import type { NewEvent } from "@ergon/core/schema";
 import { describe, expect, it } from "vitest";
 import { hubEvents, MAX_NAMED } from "./hub-events.ts";
 

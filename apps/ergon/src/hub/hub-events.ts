@@ -1,4 +1,7 @@
-import { type Clock, type HubChange, isoTime, type NewEvent } from "@ergon/core";
+import type { Clock } from "@ergon/core";
+import type { NewEvent } from "@ergon/core/schema";
+import { isoTime } from "@ergon/core/store-kit";
+import type { HubChange } from "@ergon/core/hub";
 
 /** An event names this many tools; more are counted. */
 export const MAX_NAMED = 100;

@@ -1,4 +1,5 @@
-import { type CheckAnswer, type ErgonError, type ToolGate } from "@ergon/core";
+import type { ErgonError } from "@ergon/core";
+import type { CheckAnswer, ToolGate } from "@ergon/core/engine";
 
 /** Tools that are not in the registry yet. */
 export type LateTools = {

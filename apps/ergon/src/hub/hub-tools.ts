@@ -1,12 +1,7 @@
-import {
-  absenceOf,
-  adaptMcpTool,
-  hubError,
-  type HubServerStatus,
-  serverPart,
-  type ToolRegistry,
-  type ToolSummary,
-} from "@ergon/core";
+import type { ToolRegistry } from "@ergon/core";
+import type { ToolSummary } from "@ergon/core/schema";
+import { adaptMcpTool } from "@ergon/core/engine";
+import { absenceOf, hubError, type HubServerStatus, serverPart } from "@ergon/core/hub";
 import type { App } from "../workspace/app.ts";
 import { throughOwner } from "../workspace/through-owner.ts";
 import { toolsIn } from "./hub-engine.ts";

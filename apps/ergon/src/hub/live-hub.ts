@@ -1,23 +1,11 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import {
-  type AllowList,
-  allowsForGood,
-  type ApprovalRule,
-  type ChatModel,
-  type Clock,
-  type CostModel,
-  type Disallow,
-  isoTime,
-  type Logger,
-  type LoginStore,
-  type MCPServerConfig,
-  MCPClientManager,
-  type NewEvent,
-  type ToolRegistry,
-  toErgonError,
-  type WantedServer,
-} from "@ergon/core";
+import { type ChatModel, type Clock, type Logger, type ToolRegistry, toErgonError } from "@ergon/core";
+import { MCPClientManager } from "@ergon/core/spec";
+import type { ApprovalRule, NewEvent } from "@ergon/core/schema";
+import { isoTime } from "@ergon/core/store-kit";
+import { type AllowList, allowsForGood, type CostModel, type Disallow } from "@ergon/core/engine";
+import type { LoginStore, MCPServerConfig, WantedServer } from "@ergon/core/hub";
 import {
   allowedServersPath,
   createMcpConnector,

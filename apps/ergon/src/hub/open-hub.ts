@@ -8,7 +8,9 @@
  * B3  When the hub is closed, no process of a server is left.
  */
 import { existsSync } from "node:fs";
-import type { AllowList, Disallow, Engine, HubStats, ToolGate, ToolRegistry } from "@ergon/core";
+import type { ToolRegistry } from "@ergon/core";
+import type { AllowList, Disallow, Engine, ToolGate } from "@ergon/core/engine";
+import type { HubStats } from "@ergon/core/hub";
 import type { ServerAdmin } from "@ergon/node";
 import { closeIfOpened, lazy, whenUsed } from "../services/lazy.ts";
 import { hubEngine } from "./hub-engine.ts";

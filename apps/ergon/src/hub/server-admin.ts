@@ -1,17 +1,16 @@
+import type { Clock, Json } from "@ergon/core";
+import type { MCPClientManager } from "@ergon/core/spec";
+import { canonicalJson } from "@ergon/core/schema";
 import {
-  canonicalJson,
-  type Clock,
   fenceOf,
   hubError,
   type HubServerStatus,
-  type Json,
   MCPServerConfig,
-  type MCPClientManager,
   type McpConnector,
   refuseSharedPart,
   type ServerTest,
   type WantedServer,
-} from "@ergon/core";
+} from "@ergon/core/hub";
 import {
   type FileProblem,
   type InvocationLog,

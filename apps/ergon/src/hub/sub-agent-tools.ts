@@ -1,13 +1,8 @@
-import {
-  additionId,
-  type Clock,
-  isoTime,
-  type PureTool,
-  type SubAgentRequest,
-  type SubAgentStatus,
-  type ToolRegistry,
-  usageError,
-} from "@ergon/core";
+import type { Clock, ToolRegistry } from "@ergon/core";
+import { usageError } from "@ergon/core/schema";
+import { isoTime } from "@ergon/core/store-kit";
+import type { PureTool } from "@ergon/core/engine";
+import { additionId, type SubAgentRequest, type SubAgentStatus } from "@ergon/core/hub";
 import type { OwnedSubAgent } from "@ergon/node";
 
 export type SubAgentToolsDeps = {

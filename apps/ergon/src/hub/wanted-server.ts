@@ -1,4 +1,4 @@
-import type { MCPServerConfig, WantedServer } from "@ergon/core";
+import type { MCPServerConfig, WantedServer } from "@ergon/core/hub";
 import { type AllowedServers, expandServer } from "@ergon/node";
 
 export type FoundServers = {

@@ -1,5 +1,5 @@
 import { createRemoteApprovals, createRemoteEngine, type RemoteTarget } from "@ergon/node";
-import { usageError } from "@ergon/core";
+import { usageError } from "@ergon/core/schema";
 import { createErgon, type Ergon } from "./ergon.ts";
 
 export type ConnectErgonOptions = { readonly url: string; readonly token: string };

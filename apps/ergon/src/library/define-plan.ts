@@ -1,4 +1,5 @@
-import type { AgenticPlan, ContextValuePointer, Json, TypedTool } from "@ergon/core";
+import type { AgenticPlan, ContextValuePointer, Json } from "@ergon/core";
+import type { TypedTool } from "@ergon/core/engine";
 import type { z } from "zod";
 import { readPlan } from "./read-plan.ts";
 

@@ -2,18 +2,15 @@
 import {
   type AgenticPlan,
   type Approval,
-  type ApprovalState,
-  type DecidedApproval,
-  type Engine,
   ErgonError,
   type Json,
   type JsonObject,
-  type Page,
-  type Remember,
   type SessionCore,
   type SessionStatus,
-  storeError,
 } from "@ergon/core";
+import { type ApprovalState, type DecidedApproval, type Remember, storeError } from "@ergon/core/schema";
+import type { Page } from "@ergon/core/store-kit";
+import type { Engine } from "@ergon/core/engine";
 import type { ApprovalClient } from "@ergon/node";
 import { createRun, type Run } from "./run.ts";
 

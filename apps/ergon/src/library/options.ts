@@ -1,14 +1,6 @@
-import {
-  type AgenticPlan,
-  type ChatModel,
-  type Logger,
-  planError,
-  type PolicyAnswer,
-  type PolicyQuestion,
-  type ToolForm,
-  type ToolPolicy,
-  usageError,
-} from "@ergon/core";
+import type { AgenticPlan, ChatModel, Logger } from "@ergon/core";
+import { planError, usageError } from "@ergon/core/schema";
+import type { PolicyAnswer, PolicyQuestion, ToolForm, ToolPolicy } from "@ergon/core/engine";
 import { readPlan } from "./read-plan.ts";
 
 export type OpenErgonOptions = {

@@ -1,6 +1,7 @@
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { didYouMean, usageError } from "@ergon/core";
+import { didYouMean } from "@ergon/core";
+import { usageError } from "@ergon/core/schema";
 import type { CapabilityPlace } from "../services/capability-report.ts";
 
 /** Where the tools and plans of the named packs are. Throws `input_invalid` for a name that no pack has. */

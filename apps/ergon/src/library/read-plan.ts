@@ -1,4 +1,5 @@
-import { AgenticPlan, jsonProblem, planError, pointerTo } from "@ergon/core";
+import { AgenticPlan } from "@ergon/core";
+import { jsonProblem, planError, pointerTo } from "@ergon/core/schema";
 
 /** Throws `plan_invalid` with everything in it that is not a plan. */
 export function readPlan(given: unknown): AgenticPlan {

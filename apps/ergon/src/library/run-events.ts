@@ -1,4 +1,6 @@
-import type { Engine, EventType, SessionCore, SessionRef, SessionStatus, StoredEvent } from "@ergon/core";
+import type { SessionCore, SessionStatus, StoredEvent } from "@ergon/core";
+import type { EventType } from "@ergon/core/schema";
+import type { Engine, SessionRef } from "@ergon/core/engine";
 
 /** The events of a run that settled come within this time. */
 const CATCH_UP_MS = 1_000;

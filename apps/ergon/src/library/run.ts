@@ -1,20 +1,16 @@
 // A run as an object: a session of the engine, and what can be done with it.
 import {
-  type Engine,
   ErgonError,
-  type EventType,
   isBlobRef,
   type Json,
   JSON_MEDIA_TYPE,
   type JsonObject,
-  type OpenWait,
   type SessionCore,
-  type SessionError,
-  type SessionRef,
   type SessionStatus,
-  type SessionView,
   type StoredEvent,
 } from "@ergon/core";
+import type { EventType, OpenWait, SessionError } from "@ergon/core/schema";
+import type { Engine, SessionRef, SessionView } from "@ergon/core/engine";
 import { eventsUntilSettled } from "./run-events.ts";
 
 export type Run = {

@@ -1,12 +1,12 @@
+import type { Clock } from "@ergon/core";
+import type { ApprovalRule } from "@ergon/core/schema";
 import {
-  type ApprovalRule,
-  type Clock,
   createToolGrants,
   createToolPolicy,
   type ServerTrust,
   type ToolGrants,
   type ToolPolicy,
-} from "@ergon/core";
+} from "@ergon/core/engine";
 import type { Settings } from "@ergon/node";
 
 /** Which calls people are asked about, here and now. */

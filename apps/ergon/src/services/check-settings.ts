@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { usageError } from "@ergon/core";
+import { usageError } from "@ergon/core/schema";
 import type { Settings } from "@ergon/node";
 import { describeProblem } from "../cli/output/note-problems.ts";
 import type { Terminal } from "../cli/output/terminal.ts";

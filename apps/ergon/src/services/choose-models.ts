@@ -1,4 +1,5 @@
-import { type ChatModel, type Clock, createHashEmbedder, type Embedder } from "@ergon/core";
+import type { ChatModel, Clock, Embedder } from "@ergon/core";
+import { createHashEmbedder } from "@ergon/core/store-kit";
 import {
   chooseCheaperModels,
   chooseModel,
@@ -22,7 +23,10 @@ export type Models = {
 export function chooseModels(
   values: SettingValues,
   clock: Clock,
-  { given, isEmbedderNamed = false }: { readonly given?: ChatModel | undefined; readonly isEmbedderNamed?: boolean } = {},
+  {
+    given,
+    isEmbedderNamed = false,
+  }: { readonly given?: ChatModel | undefined; readonly isEmbedderNamed?: boolean } = {},
 ): Models {
   const choice = chooseModel(values);
   const model = given ?? chosenModel(choice, clock);

@@ -1,6 +1,8 @@
 import { statSync } from "node:fs";
 import { join } from "node:path";
-import { fenceOf, redactJson, type SandboxProfile, toErgonError } from "@ergon/core";
+import { toErgonError } from "@ergon/core";
+import { redactJson, type SandboxProfile } from "@ergon/core/schema";
+import { fenceOf } from "@ergon/core/hub";
 import { checkDatabase, limitedAccessMissing, openServersFile } from "@ergon/node";
 import type { App } from "../workspace/app.ts";
 import { DATABASE_NAME } from "../workspace/inspect-data.ts";

@@ -1,14 +1,6 @@
-import {
-  type Engine,
-  type ExecutePlan,
-  type ForkSession,
-  isErgonError,
-  type OpenWait,
-  type ResumeSession,
-  type SessionCore,
-  type SessionRef,
-  type Waiting,
-} from "@ergon/core";
+import { isErgonError, type SessionCore } from "@ergon/core";
+import type { OpenWait } from "@ergon/core/schema";
+import type { Engine, ExecutePlan, ForkSession, ResumeSession, SessionRef, Waiting } from "@ergon/core/engine";
 
 /**
  * Sets a session going once, through one owner of the folder after another. A request that was sent and not answered is of

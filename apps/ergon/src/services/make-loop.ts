@@ -1,19 +1,16 @@
 import {
-  type Attempt,
   type Clock,
-  createToolEntities,
-  type EmbeddedEngine,
   type ErgonError,
-  type Ids,
-  type Infrastructure,
   type Logger,
   type LoopOptions,
   type LoopRequest,
   type MCPResponse,
   McpLoopRunner,
-  type ToolGate,
   type ToolRegistry,
 } from "@ergon/core";
+import type { Ids } from "@ergon/core/store-kit";
+import type { EmbeddedEngine, Infrastructure, ToolGate } from "@ergon/core/engine";
+import { type Attempt, createToolEntities } from "@ergon/core/planner";
 import { FIRST_PRINCIPAL } from "@ergon/node";
 import type { Models } from "./choose-models.ts";
 import type { OpenedData } from "../workspace/opened-data.ts";

@@ -1,4 +1,5 @@
-import type { AgenticPlan, PlanLookup } from "@ergon/core";
+import type { AgenticPlan } from "@ergon/core";
+import type { PlanLookup } from "@ergon/core/engine";
 import { type CapabilityProblem, folderPlans, type LoadedPlan, type LoadedPlans, packPlans } from "@ergon/node";
 import type { CapabilityPlace } from "./capability-report.ts";
 

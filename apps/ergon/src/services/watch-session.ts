@@ -1,5 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Engine, isSettled, type SessionCore, type SessionRef, type SessionView } from "@ergon/core";
+import type { SessionCore } from "@ergon/core";
+import { isSettled } from "@ergon/core/schema";
+import type { Engine, SessionRef, SessionView } from "@ergon/core/engine";
 import { FIRST_PRINCIPAL } from "@ergon/node";
 import type { App } from "../workspace/app.ts";
 import type { CommandContext } from "../cli/command-context.ts";

@@ -1,4 +1,6 @@
-import { isErgonError, type Page, usageError } from "@ergon/core";
+import { isErgonError } from "@ergon/core";
+import { usageError } from "@ergon/core/schema";
+import type { Page } from "@ergon/core/store-kit";
 import { FIRST_PRINCIPAL } from "@ergon/node";
 import type { App } from "../workspace/app.ts";
 import { LOOK, throughOwner } from "../workspace/through-owner.ts";

@@ -1,4 +1,7 @@
-import type { DryRun, JsonObject, Logger, LoginStore, SandboxProfile } from "@ergon/core";
+import type { JsonObject, Logger } from "@ergon/core";
+import type { SandboxProfile } from "@ergon/core/schema";
+import type { DryRun } from "@ergon/core/engine";
+import type { LoginStore } from "@ergon/core/hub";
 import type {
   FolderInspection,
   Found,

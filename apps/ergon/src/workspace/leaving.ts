@@ -1,5 +1,5 @@
 // How a process leaves the data folder that it owns: not in a hurry when nobody is, and not without a word.
-import type { EmbeddedEngine } from "@ergon/core";
+import type { EmbeddedEngine } from "@ergon/core/engine";
 import type { WorkspaceParts } from "./workspace.ts";
 
 type Leaving = Pick<WorkspaceParts, "clock" | "stopping" | "note">;

@@ -1,13 +1,13 @@
+import type { ErgonError } from "@ergon/core";
 import type {
   ApprovalStore,
   BlobStore,
   ConversationMemory,
   ConversationStore,
-  RequestKeyStore,
-  ErgonError,
   LoopStore,
   StateStore,
-} from "@ergon/core";
+} from "@ergon/core/store-kit";
+import type { RequestKeyStore } from "@ergon/core/engine";
 import type { FolderHome, KeptVectors, OwnedFolder, StorePlace, Supabase } from "@ergon/node";
 
 export type OpenedData =

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { ErgonError, isErgonError, storeError } from "@ergon/core";
+import { ErgonError, isErgonError } from "@ergon/core";
+import { storeError } from "@ergon/core/schema";
 import type { App } from "./app.ts";
 import type { OpenOptions, Workspace } from "./workspace.ts";
 

@@ -1,15 +1,8 @@
-import type {
-  Clock,
-  Conversations,
-  Engine,
-  ErgonError,
-  Ids,
-  Logger,
-  RefinementLoops,
-  ToolGate,
-  ToolRegistry,
-  ToolSummary,
-} from "@ergon/core";
+import type { Clock, ErgonError, Logger, ToolRegistry } from "@ergon/core";
+import type { ToolSummary } from "@ergon/core/schema";
+import type { Ids } from "@ergon/core/store-kit";
+import type { Engine, RefinementLoops, ToolGate } from "@ergon/core/engine";
+import type { Conversations } from "@ergon/core/conversation";
 import type { ApprovalClient, ServerAdmin, SettingValues, TokenAdmin } from "@ergon/node";
 import type { Asking } from "../services/approval-rules.ts";
 import type { Models } from "../services/choose-models.ts";

@@ -1,4 +1,4 @@
-import { createHashEmbedder } from "@ergon/core";
+import { createHashEmbedder } from "@ergon/core/store-kit";
 import { describe, expect, it } from "vitest";
 import { talentWorld } from "../shared/talent-world.fixture.ts";
 import { getSemanticSkillRecommendations } from "./action.ts";

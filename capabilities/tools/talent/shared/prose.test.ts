@@ -1,4 +1,4 @@
-import { createMemoryLogger } from "@ergon/core";
+import { createMemoryLogger } from "@ergon/core/store-kit";
 import { createScriptedModel } from "@ergon/core/testing";
 import { describe, expect, it } from "vitest";
 import { buildPrompt as careerPrompt } from "../getSuggestedCareerPaths/buildPrompt.ts";

@@ -2,17 +2,10 @@ import { randomUUID } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import {
-  ActionResponse,
-  createHashEmbedder,
-  createSystemClock,
-  type ChatModel,
-  createToolGate,
-  type Json,
-  type MCPActionV2,
-  silentLogger,
-  ToolRegistry,
-} from "@ergon/core";
+import { ActionResponse, createSystemClock, type ChatModel, type Json, silentLogger, ToolRegistry } from "@ergon/core";
+import type { MCPActionV2 } from "@ergon/core/spec";
+import { createHashEmbedder } from "@ergon/core/store-kit";
+import { createToolGate } from "@ergon/core/engine";
 import { createSupabase, type Supabase } from "@ergon/node";
 import { afterAll, beforeAll, vi } from "vitest";
 import type { z } from "zod";

@@ -1,7 +1,8 @@
 import { constants } from "node:fs";
 import { lstat, open } from "node:fs/promises";
 import { join } from "node:path";
-import { type BlobStore, checkBlob, MAX_BLOB_BYTES, missingBlob, storeError } from "@ergon/core";
+import { storeError } from "@ergon/core/schema";
+import { type BlobStore, checkBlob, MAX_BLOB_BYTES, missingBlob } from "@ergon/core/store-kit";
 import { makeFolder } from "../ownership/make-folder.ts";
 import { checkOwnFolder } from "../ownership/own-file.ts";
 import { contentHash } from "./content-hash.ts";

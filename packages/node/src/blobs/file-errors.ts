@@ -1,4 +1,5 @@
-import { type ErgonError, isErgonError, storeError } from "@ergon/core";
+import { type ErgonError, isErgonError } from "@ergon/core";
+import { storeError } from "@ergon/core/schema";
 
 /** What the file system said, as a store's error. A lack of room or of handles may pass; the rest needs a person. */
 export function fromFileSystem(thrown: unknown, doing: string): ErgonError {

@@ -1,5 +1,6 @@
 import { dirname, resolve } from "node:path";
-import { didYouMean, redactSecrets } from "@ergon/core";
+import { didYouMean } from "@ergon/core";
+import { redactSecrets } from "@ergon/core/schema";
 import { type ConfigFile, readConfigFile, readProjectFile } from "./config-file.ts";
 import { crossChecks } from "./cross-checks.ts";
 import type { ResolvedSetting, SettingInput, SettingProblem, Settings, SettingSource } from "./resolved-setting.ts";

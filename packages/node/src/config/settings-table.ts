@@ -1,4 +1,4 @@
-import { DEFAULT_CORRECTION_BUDGET, MAX_CORRECTION_BUDGET } from "@ergon/core";
+import { DEFAULT_CORRECTION_BUDGET, MAX_CORRECTION_BUDGET } from "@ergon/core/engine";
 import {
   choice,
   decimal,

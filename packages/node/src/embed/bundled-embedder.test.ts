@@ -1,4 +1,4 @@
-import { similarity } from "@ergon/core";
+import { similarity } from "@ergon/core/store-kit";
 import { embedderContract } from "@ergon/core/testing/contracts";
 import { describe, expect, it } from "vitest";
 import { createBundledEmbedder } from "./bundled-embedder.ts";

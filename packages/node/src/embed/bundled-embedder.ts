@@ -1,4 +1,6 @@
-import { type Embedder, fromPack, isErgonError, MAX_EMBEDDED_CHARS, modelError } from "@ergon/core";
+import { type Embedder, fromPack, isErgonError } from "@ergon/core";
+import { modelError } from "@ergon/core/schema";
+import { MAX_EMBEDDED_CHARS } from "@ergon/core/store-kit";
 import { unitVector } from "./unit-vector.ts";
 
 /** The weights' own name and version: vectors of others are never compared with these. */

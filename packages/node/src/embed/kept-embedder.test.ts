@@ -1,7 +1,8 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createHashEmbedder, createMemoryLogger, type Embedder, silentLogger } from "@ergon/core";
+import { type Embedder, silentLogger } from "@ergon/core";
+import { createHashEmbedder, createMemoryLogger } from "@ergon/core/store-kit";
 import { embedderContract } from "@ergon/core/testing/contracts";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { openKeptVectors } from "./kept-embedder.ts";

@@ -1,4 +1,6 @@
-import { type Clock, type Embedder, MAX_EMBEDDED_CHARS, modelError } from "@ergon/core";
+import type { Clock, Embedder } from "@ergon/core";
+import { modelError } from "@ergon/core/schema";
+import { MAX_EMBEDDED_CHARS } from "@ergon/core/store-kit";
 import { boundedFetch } from "../models/bounded-fetch.ts";
 import type { ModelService } from "../models/choose-model.ts";
 import { type LoadedProvider, loadProvider, loadSdk } from "../models/load-provider.ts";

@@ -2,18 +2,16 @@ import { createRequire } from "node:module";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { createSystemClock, silentLogger, ToolRegistry } from "@ergon/core";
+import { MCPClientManager } from "@ergon/core/spec";
+import { createToolGate } from "@ergon/core/engine";
 import {
-  createSystemClock,
-  createToolGate,
-  MCPClientManager,
-  silentLogger,
-  ToolRegistry,
   type HubChange,
   type HubInvocation,
   MAX_SERVERS,
   START_CONCURRENCY,
   type MCPServerConfig,
-} from "@ergon/core";
+} from "@ergon/core/hub";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { createMcpConnector } from "./connection/connector.ts";
 

@@ -4,7 +4,8 @@ import { createServer, type IncomingMessage, type RequestListener, type ServerRe
 import { createRequire } from "node:module";
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
-import { silentLogger, type McpConnection } from "@ergon/core";
+import { silentLogger } from "@ergon/core";
+import type { McpConnection } from "@ergon/core/hub";
 import { toNodeHandler } from "@modelcontextprotocol/node";
 import { createMcpHandler, McpServer } from "@modelcontextprotocol/server";
 import { afterEach, describe, expect, it, vi } from "vitest";

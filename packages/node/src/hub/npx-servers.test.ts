@@ -2,7 +2,8 @@ import { globSync, readFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { silentLogger, type McpConnection } from "@ergon/core";
+import { silentLogger } from "@ergon/core";
+import type { McpConnection } from "@ergon/core/hub";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { createMcpConnector } from "./connection/connector.ts";
 

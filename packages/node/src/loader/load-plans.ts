@@ -1,4 +1,5 @@
-import { AgenticPlan, jsonProblem, pointerTo } from "@ergon/core";
+import { AgenticPlan } from "@ergon/core";
+import { jsonProblem, pointerTo } from "@ergon/core/schema";
 import { planProblem, readPlanDocument } from "./plan-document.ts";
 import { type CapabilityFile, type CapabilityProblem, scanFolder } from "./scan-folder.ts";
 

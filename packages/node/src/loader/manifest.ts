@@ -1,7 +1,9 @@
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join, relative, sep } from "node:path";
-import { AgenticPlan, registryError, type Tool, type ToolBody, ToolSummary } from "@ergon/core";
+import { AgenticPlan, type Tool } from "@ergon/core";
+import { registryError, ToolSummary } from "@ergon/core/schema";
+import type { ToolBody } from "@ergon/core/engine";
 import { z } from "zod";
 import { type CapabilityFolder, loadFolder, type LoadOptions, loadTool } from "./load-folder.ts";
 import { folderPlans, type LoadedPlans, loadPlans } from "./load-plans.ts";

@@ -1,4 +1,5 @@
-import { adaptAction, adaptPureTool, adaptTool, type Tool, toErgonError } from "@ergon/core";
+import { type Tool, toErgonError } from "@ergon/core";
+import { adaptAction, adaptPureTool, adaptTool } from "@ergon/core/engine";
 import type { CapabilityKind, CapabilityProblem } from "./scan-folder.ts";
 
 export type ToolOrProblem = { readonly tool: Tool } | { readonly problem: CapabilityProblem };

@@ -1,5 +1,6 @@
 import { createRequire } from "node:module";
-import type { LogFields, Logger } from "@ergon/core";
+import type { Logger } from "@ergon/core";
+import type { LogFields } from "@ergon/core/store-kit";
 import type * as Pino from "pino";
 import { redact, redactText } from "./redact.ts";
 

@@ -1,4 +1,4 @@
-import { isSecretEntry, REDACTED, redactedName, redactedStart } from "@ergon/core";
+import { isSecretEntry, REDACTED, redactedName, redactedStart } from "@ergon/core/schema";
 
 /** Deeper values, longer lists and longer texts are cut: a log line is a hint, not a store. */
 export const MAX_REDACT_DEPTH = 8;

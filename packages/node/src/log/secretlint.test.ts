@@ -1,4 +1,4 @@
-import { redactSecrets } from "@ergon/core";
+import { redactSecrets } from "@ergon/core/schema";
 import { SECRET_SAMPLES } from "@ergon/core/testing";
 import { lintSource } from "@secretlint/core";
 import { creator as recommended, rules } from "@secretlint/secretlint-rule-preset-recommend";

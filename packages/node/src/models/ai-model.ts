@@ -1,14 +1,6 @@
-import {
-  type ChatModel,
-  type ChatReply,
-  type ChatRequest,
-  type Clock,
-  DEFAULT_MODEL_TIMEOUT_MS,
-  DEFAULT_OUTPUT_TOKENS,
-  type ErgonError,
-  type JsonObject,
-  modelError,
-} from "@ergon/core";
+import type { ChatModel, ChatReply, ChatRequest, Clock, ErgonError, JsonObject } from "@ergon/core";
+import { modelError } from "@ergon/core/schema";
+import { DEFAULT_MODEL_TIMEOUT_MS, DEFAULT_OUTPUT_TOKENS } from "@ergon/core/store-kit";
 import { boundedFetch } from "./bounded-fetch.ts";
 import type { ModelService } from "./choose-model.ts";
 import { COMPATIBLE_NAME, type LoadedProvider, loadProvider, loadSdk } from "./load-provider.ts";

@@ -1,4 +1,4 @@
-import { modelError } from "@ergon/core";
+import { modelError } from "@ergon/core/schema";
 
 /** No answer of a model is larger; one that goes on past it is given up. */
 const MAX_RESPONSE_BYTES = 8 * 1024 * 1024;

@@ -1,4 +1,5 @@
-import { type Clock, type Embedder, usageError } from "@ergon/core";
+import type { Clock, Embedder } from "@ergon/core";
+import { usageError } from "@ergon/core/schema";
 import { chooseService, type ModelSettings } from "./choose-model.ts";
 import { createServiceEmbedder } from "../embed/service-embedder.ts";
 

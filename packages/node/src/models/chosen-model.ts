@@ -1,4 +1,5 @@
-import { type ChatModel, type Clock, usageError } from "@ergon/core";
+import type { ChatModel, Clock } from "@ergon/core";
+import { usageError } from "@ergon/core/schema";
 import { createAiModel } from "./ai-model.ts";
 import type { ModelChoice } from "./choose-model.ts";
 

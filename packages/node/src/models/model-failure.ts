@@ -1,4 +1,5 @@
-import { type ErgonError, isErgonError, modelError } from "@ergon/core";
+import { type ErgonError, isErgonError } from "@ergon/core";
+import { modelError } from "@ergon/core/schema";
 
 export type ModelFailure = {
   readonly error: ErgonError;

@@ -2,7 +2,8 @@
 // that, has lost what was acknowledged since.
 import { statSync } from "node:fs";
 import { join } from "node:path";
-import { type Logger, storeError } from "@ergon/core";
+import type { Logger } from "@ergon/core";
+import { storeError } from "@ergon/core/schema";
 import { readPrivateFile, replacePrivateFile } from "../tokens/private-file.ts";
 import type { FolderHome } from "./settle-folder.ts";
 

@@ -5,7 +5,7 @@
 import { randomBytes } from "node:crypto";
 import { lstatSync, readdirSync, rmSync, utimesSync } from "node:fs";
 import { join } from "node:path";
-import { storeError } from "@ergon/core";
+import { storeError } from "@ergon/core/schema";
 import { z } from "zod";
 import { errnoOf } from "../blobs/file-errors.ts";
 import { replacePrivateFile } from "../tokens/private-file.ts";

@@ -11,7 +11,8 @@ import {
   type Stats,
 } from "node:fs";
 import { join } from "node:path";
-import { type ErgonError, storeError } from "@ergon/core";
+import type { ErgonError } from "@ergon/core";
+import { storeError } from "@ergon/core/schema";
 import { errnoOf, fromFileSystem } from "../blobs/file-errors.ts";
 
 /** Only this user reads and writes a file of the data folder. */

@@ -1,6 +1,6 @@
 import { lstatSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { storeError } from "@ergon/core";
+import { storeError } from "@ergon/core/schema";
 import { fromFileSystem } from "../blobs/file-errors.ts";
 import { takeOverToken } from "../tokens/first-token.ts";
 import { claimFolder } from "./claim-folder.ts";

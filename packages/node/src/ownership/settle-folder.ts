@@ -1,7 +1,8 @@
 // Makes a data folder this user's own: its id, its entry in the state folder, what an earlier process left in it.
 import { chmodSync, lstatSync, mkdirSync, readdirSync, realpathSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { isErgonError, storeError } from "@ergon/core";
+import { isErgonError } from "@ergon/core";
+import { storeError } from "@ergon/core/schema";
 import { errnoOf, fromFileSystem } from "../blobs/file-errors.ts";
 import { syncPath } from "../blobs/sync-path.ts";
 import { isStaged } from "../tokens/private-file.ts";

@@ -9,7 +9,8 @@
  */
 import { lstatSync, readdirSync, realpathSync } from "node:fs";
 import { join } from "node:path";
-import { type ErgonError, isErgonError, storeError } from "@ergon/core";
+import { type ErgonError, isErgonError } from "@ergon/core";
+import { storeError } from "@ergon/core/schema";
 import { fromFileSystem } from "../blobs/file-errors.ts";
 import { trackedBy } from "./git-index.ts";
 import { findFolder, isSame, placeOf, readFolderId } from "./known-folders.ts";

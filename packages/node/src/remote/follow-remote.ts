@@ -1,4 +1,5 @@
-import { type FollowEvents, isErgonError, StoredEvent } from "@ergon/core";
+import { isErgonError, StoredEvent } from "@ergon/core";
+import type { FollowEvents } from "@ergon/core/engine";
 import { sessionPath } from "./paths.ts";
 import { callRemote, guarded, ownerGone, type RemoteTarget } from "./remote-call.ts";
 import { readServerSentEvents } from "./server-sent-events.ts";

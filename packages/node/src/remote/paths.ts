@@ -1,12 +1,6 @@
-import {
-  accessError,
-  ConversationId,
-  hubError,
-  LoopNotFoundError,
-  noConversation,
-  SessionId,
-  storeError,
-} from "@ergon/core";
+import { LoopNotFoundError } from "@ergon/core/spec";
+import { accessError, ConversationId, noConversation, SessionId, storeError } from "@ergon/core/schema";
+import { hubError } from "@ergon/core/hub";
 import { TokenName } from "../tokens/token-store.ts";
 
 /*

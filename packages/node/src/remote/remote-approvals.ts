@@ -1,12 +1,7 @@
-import {
-  Approval,
-  type ApprovalDecision,
-  type ApprovalState,
-  DecidedApproval,
-  hubError,
-  type Page,
-  ToolGrant,
-} from "@ergon/core";
+import { Approval } from "@ergon/core";
+import { type ApprovalDecision, type ApprovalState, DecidedApproval, ToolGrant } from "@ergon/core/schema";
+import type { Page } from "@ergon/core/store-kit";
+import { hubError } from "@ergon/core/hub";
 import { z } from "zod";
 import { callRemote, readJson, type RemoteRequest, type RemoteTarget } from "./remote-call.ts";
 

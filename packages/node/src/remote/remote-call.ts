@@ -1,4 +1,5 @@
-import { ErgonError, Problem, storeError } from "@ergon/core";
+import { ErgonError } from "@ergon/core";
+import { Problem, storeError } from "@ergon/core/schema";
 import { NOT_TAKEN, patientFetch } from "../patient-fetch.ts";
 
 export type RemoteTarget = {

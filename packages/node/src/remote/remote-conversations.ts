@@ -1,13 +1,12 @@
 import {
   Conversation,
-  type ConversationRef,
-  type Conversations,
   ConversationView,
   EnergyState,
   isRestful,
   MessageReceipt,
   ConversationsStatus,
-} from "@ergon/core";
+} from "@ergon/core/schema";
+import type { ConversationRef, Conversations } from "@ergon/core/conversation";
 import { z } from "zod";
 import { conversationPath } from "./paths.ts";
 import { callRemote, readJson, type RemoteRequest, type RemoteTarget } from "./remote-call.ts";

@@ -6,23 +6,10 @@
  *     the folder and go on itself. `details.sent` says whether the request may have been carried out.
  * R3  An event that `follow` gave is not given again, and none is left out, however often the connection breaks.
  */
-import {
-  type AgenticPlan,
-  Correction,
-  type Engine,
-  type ExecutePlan,
-  HistoryEntry,
-  isSettled,
-  Json,
-  MAX_PAGE_ROWS,
-  OpenCall,
-  RunDiff,
-  SessionContext,
-  SessionCore,
-  type SessionRef,
-  type SessionView,
-  type Waiting,
-} from "@ergon/core";
+import { type AgenticPlan, Json, SessionCore } from "@ergon/core";
+import { Correction, HistoryEntry, isSettled, OpenCall, RunDiff, SessionContext } from "@ergon/core/schema";
+import { MAX_PAGE_ROWS } from "@ergon/core/store-kit";
+import type { Engine, ExecutePlan, SessionRef, SessionView, Waiting } from "@ergon/core/engine";
 import { z } from "zod";
 import { followRemote } from "./follow-remote.ts";
 import { blobPath, sessionPath } from "./paths.ts";

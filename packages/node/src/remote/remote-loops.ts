@@ -1,4 +1,6 @@
-import { checkLoopId, LoopReply, LoopState, type RefinementLoops } from "@ergon/core";
+import { LoopReply } from "@ergon/core/spec";
+import { LoopState } from "@ergon/core/schema";
+import { checkLoopId, type RefinementLoops } from "@ergon/core/engine";
 import { z } from "zod";
 import { loopPath } from "./paths.ts";
 import { callRemote, readJson, type RemoteRequest, type RemoteTarget } from "./remote-call.ts";

@@ -1,4 +1,5 @@
-import { type Json, PlanVerdict } from "@ergon/core";
+import type { Json } from "@ergon/core";
+import { PlanVerdict } from "@ergon/core/schema";
 import { callRemote, readJson, type RemoteTarget } from "./remote-call.ts";
 
 /** What the process that owns the data folder finds wrong with a plan: it knows the tools. */

@@ -1,12 +1,5 @@
-import {
-  HubServerStatus,
-  HubStats,
-  Json,
-  type JsonObject,
-  type MCPServerConfig,
-  type ServerQuestion,
-  ServerTest,
-} from "@ergon/core";
+import { Json, type JsonObject } from "@ergon/core";
+import { HubServerStatus, HubStats, type MCPServerConfig, type ServerQuestion, ServerTest } from "@ergon/core/hub";
 import { z } from "zod";
 import { serverPath } from "./paths.ts";
 import { callRemote, readJson, type RemoteRequest, type RemoteTarget } from "./remote-call.ts";

@@ -1,4 +1,4 @@
-import { ToolSummary } from "@ergon/core";
+import { ToolSummary } from "@ergon/core/schema";
 import { z } from "zod";
 import { callRemote, readJson, type RemoteTarget } from "./remote-call.ts";
 

@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { packMissing, sandboxError } from "@ergon/core";
+import { packMissing, sandboxError } from "@ergon/core/schema";
 
 /** The files that a runtime is made of. */
 export type SandboxBundle = {

@@ -1,4 +1,4 @@
-import { SANDBOX_LIMITS, SandboxRequest, usageError } from "@ergon/core";
+import { SANDBOX_LIMITS, SandboxRequest, usageError } from "@ergon/core/schema";
 
 /** Throws `input_invalid` with everything that is wrong. */
 export function checkRequest(given: SandboxRequest): SandboxRequest {

@@ -1,5 +1,5 @@
 import { basename, dirname, join, parse } from "node:path";
-import { SANDBOX_LIMITS, type SandboxRequest } from "@ergon/core";
+import { SANDBOX_LIMITS, type SandboxRequest } from "@ergon/core/schema";
 import type { SandboxBundle } from "./bundle.ts";
 import { type Fence, fenced } from "./fence.ts";
 import type { Launch } from "./runtime.ts";

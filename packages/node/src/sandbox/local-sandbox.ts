@@ -1,16 +1,14 @@
 import { availableParallelism } from "node:os";
+import { type Clock, type Sandbox, toErgonError } from "@ergon/core";
 import {
-  type Clock,
   gateError,
-  type Sandbox,
   SANDBOX_LIMITS,
   sandboxError,
   type SandboxProfile,
   type SandboxProfileName,
   type SandboxRequest,
   type SandboxResult,
-  toErgonError,
-} from "@ergon/core";
+} from "@ergon/core/schema";
 import { findBundle, type SandboxBundle } from "./bundle.ts";
 import { checkRequest } from "./check-request.ts";
 import { denoLaunch, fencedDenoLaunch, fencedPythonLaunch, memoryOf } from "./launch.ts";

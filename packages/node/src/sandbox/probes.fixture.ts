@@ -1,6 +1,6 @@
 // What code might try. A probe escapes when it comes to something that is true; what keeps it in may throw, say no, or
 // kill it. `inputs` has a file that it should not read, places that it should not write to, and whom it should not reach.
-import type { SandboxRequest, SandboxResult } from "@ergon/core";
+import type { SandboxRequest, SandboxResult } from "@ergon/core/schema";
 
 export type Probe = {
   readonly name: string;

@@ -6,7 +6,7 @@ import {
   sandboxError,
   type SandboxRequest,
   usageError,
-} from "@ergon/core";
+} from "@ergon/core/schema";
 import { type Fence, fenced, findFence } from "./fence.ts";
 import { SYSTEM_PYTHON } from "./launch.ts";
 

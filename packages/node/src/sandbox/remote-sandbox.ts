@@ -1,12 +1,5 @@
-import {
-  ErgonError,
-  gateError,
-  type Sandbox,
-  SANDBOX_LIMITS,
-  sandboxError,
-  SandboxProfile,
-  SandboxResult,
-} from "@ergon/core";
+import { ErgonError, type Sandbox } from "@ergon/core";
+import { gateError, SANDBOX_LIMITS, sandboxError, SandboxProfile, SandboxResult } from "@ergon/core/schema";
 import { z } from "zod";
 import { nodeHttp, nodeHttps } from "../node-http.ts";
 import { checkRequest } from "./check-request.ts";

@@ -8,15 +8,8 @@
 import { type ChildProcess, type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { closeSync, openSync } from "node:fs";
-import {
-  type Clock,
-  type Json,
-  jsonProblem,
-  SANDBOX_LIMITS,
-  sandboxError,
-  type SandboxRequest,
-  type SandboxResult,
-} from "@ergon/core";
+import type { Clock, Json } from "@ergon/core";
+import { jsonProblem, SANDBOX_LIMITS, sandboxError, type SandboxRequest, type SandboxResult } from "@ergon/core/schema";
 import type { BootOrder, ExecuteOrder } from "./child/protocol.ts";
 import { createMarkedStream, type MarkedStream } from "./marked-stream.ts";
 import { KeeperLine } from "./keeper-line.ts";

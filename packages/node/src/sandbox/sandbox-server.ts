@@ -1,16 +1,8 @@
 import { timingSafeEqual } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import {
-  accessError,
-  type ErgonError,
-  isErgonError,
-  type Logger,
-  type Sandbox,
-  SANDBOX_LIMITS,
-  toErgonError,
-  usageError,
-} from "@ergon/core";
+import { type ErgonError, isErgonError, type Logger, type Sandbox, toErgonError } from "@ergon/core";
+import { accessError, SANDBOX_LIMITS, usageError } from "@ergon/core/schema";
 import { hashSecret } from "../tokens/secret.ts";
 import { nodeHttp } from "../node-http.ts";
 

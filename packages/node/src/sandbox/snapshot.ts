@@ -1,7 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { access, mkdir, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { type Clock, SANDBOX_LIMITS } from "@ergon/core";
+import type { Clock } from "@ergon/core";
+import { SANDBOX_LIMITS } from "@ergon/core/schema";
 import { checkOwnFile } from "../ownership/own-file.ts";
 import type { SandboxBundle } from "./bundle.ts";
 import { denoLaunch } from "./launch.ts";

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { createInterface } from "node:readline";
-import { type Clock, isErgonError, type Logger, type Sandbox, sandboxError } from "@ergon/core";
+import { type Clock, isErgonError, type Logger, type Sandbox } from "@ergon/core";
+import { sandboxError } from "@ergon/core/schema";
 import { newSecret } from "../tokens/secret.ts";
 import { createRemoteSandbox } from "./remote-sandbox.ts";
 

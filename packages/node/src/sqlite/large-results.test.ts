@@ -1,7 +1,9 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createEngine, MAX_CONCURRENCY, silentLogger } from "@ergon/core";
+import { silentLogger } from "@ergon/core";
+import { MAX_CONCURRENCY } from "@ergon/core/schema";
+import { createEngine } from "@ergon/core/engine";
 import { callStep, createEngineWorld, planOf } from "@ergon/core/testing";
 import { afterAll, describe, expect, it } from "vitest";
 import { openSqliteStateStore } from "./state/state-store.ts";

@@ -1,4 +1,4 @@
-import type { JournalQuery } from "@ergon/core";
+import type { JournalQuery } from "@ergon/core/store-kit";
 import { describe, expect, it } from "vitest";
 import { openDatabase } from "./database/open-database.ts";
 import { readJournal, readJournalRow } from "./state/read-journal.ts";

@@ -4,7 +4,9 @@ import { closeSync, cpSync, mkdirSync, mkdtempSync, openSync, readdirSync, renam
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { createMemoryLogger, type ErgonError, type StateStore, storeError } from "@ergon/core";
+import type { ErgonError } from "@ergon/core";
+import { storeError } from "@ergon/core/schema";
+import { createMemoryLogger, type StateStore } from "@ergon/core/store-kit";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { openSqliteApprovalStore } from "./stores/approval-store.ts";
 import { checkDatabase } from "./database/check-database.ts";

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { createMemoryLogger, type Commit } from "@ergon/core";
+import { createMemoryLogger, type Commit } from "@ergon/core/store-kit";
 import { afterAll, describe, expect, it } from "vitest";
 import { CHECKPOINT_PAGES, MAX_WAL_BYTES } from "./database/open-database.ts";
 import { SCAN_ROWS } from "./state/read-energy.ts";

@@ -1,4 +1,5 @@
-import { type Embedder, type ErgonError, storeError } from "@ergon/core";
+import type { Embedder, ErgonError } from "@ergon/core";
+import { storeError } from "@ergon/core/schema";
 import type { SupabaseClient } from "@supabase/supabase-js";
 
 const EMBED_BATCH = 64;

@@ -9,7 +9,8 @@
  */
 import { mkdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { fromPack, storeError } from "@ergon/core";
+import { fromPack } from "@ergon/core";
+import { storeError } from "@ergon/core/schema";
 import type * as Talent from "@ergon/talent";
 import { checkOwnTree } from "../ownership/own-file.ts";
 import { newSecret } from "../tokens/secret.ts";

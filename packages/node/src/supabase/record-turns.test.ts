@@ -1,4 +1,5 @@
-import { type ConversationMemory, createConversationMemory, createMemoryLogger, type SupabaseLike } from "@ergon/core";
+import { type ConversationMemory, createConversationMemory, createMemoryLogger } from "@ergon/core/store-kit";
+import type { SupabaseLike } from "@ergon/core/planner";
 import { expect, it } from "vitest";
 import { createTurnRecorder, MAX_WAITING_WRITES } from "./record-turns.ts";
 

@@ -1,12 +1,7 @@
-import {
-  type ActionResult,
-  type ConversationMemory,
-  createSupabaseActionLog,
-  createSupabaseMemory,
-  type Logger,
-  type SupabaseLike,
-  toErgonError,
-} from "@ergon/core";
+import { type Logger, toErgonError } from "@ergon/core";
+import type { ActionResult } from "@ergon/core/schema";
+import type { ConversationMemory } from "@ergon/core/store-kit";
+import { createSupabaseActionLog, createSupabaseMemory, type SupabaseLike } from "@ergon/core/planner";
 
 /** The loop's turns as a Supabase project keeps them: `chat_messages` and `agent_actions`. */
 export type TurnRecorder = {

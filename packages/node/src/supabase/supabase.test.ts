@@ -1,7 +1,8 @@
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
-import { createHashEmbedder, type Embedder, silentLogger } from "@ergon/core";
+import { type Embedder, silentLogger } from "@ergon/core";
+import { createHashEmbedder } from "@ergon/core/store-kit";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { type EmbeddedDatabase, openEmbeddedDatabase } from "./embedded-database.ts";
 import { inspectSupabase } from "./inspect-supabase.ts";

@@ -1,5 +1,6 @@
 import { join } from "node:path";
-import { type Embedder, type Logger, storeError, toErgonError } from "@ergon/core";
+import { type Embedder, type Logger, toErgonError } from "@ergon/core";
+import { storeError } from "@ergon/core/schema";
 import type { SupabaseClient } from "@supabase/supabase-js";
 import { embedRows } from "./embed-rows.ts";
 import type { EmbeddedDatabase } from "./embedded-database.ts";

@@ -1,4 +1,4 @@
-import { storeError } from "@ergon/core";
+import { storeError } from "@ergon/core/schema";
 
 /** Requests that wait for their turn; more are refused. */
 export const MAX_WAITING = 1_000;

@@ -1,6 +1,6 @@
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import { accessError } from "@ergon/core";
+import { accessError } from "@ergon/core/schema";
 import { readBounded } from "../ownership/own-file.ts";
 import { readPrivateFile, replacePrivateFile } from "./private-file.ts";
 import { newSecret } from "./secret.ts";

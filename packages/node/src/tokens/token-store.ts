@@ -8,7 +8,9 @@
  */
 import { timingSafeEqual } from "node:crypto";
 import { join } from "node:path";
-import { accessError, type Clock, isoTime, usageError } from "@ergon/core";
+import type { Clock } from "@ergon/core";
+import { accessError, usageError } from "@ergon/core/schema";
+import { isoTime } from "@ergon/core/store-kit";
 import { z } from "zod";
 import { fromFileSystem } from "../blobs/file-errors.ts";
 import { FIRST_PRINCIPAL, type Principal, TokenScope } from "./principal.ts";

@@ -5,7 +5,7 @@ import {
   MAX_FEEDBACK_CHARS,
   Remember,
   usageError,
-} from "@ergon/core";
+} from "@ergon/core/schema";
 import type { App } from "../../workspace/app.ts";
 import type { CommandContext } from "../command-context.ts";
 import { EXIT, type ExitCode } from "../exit-codes.ts";

@@ -1,4 +1,4 @@
-import type { ToolGrant } from "@ergon/core";
+import type { ToolGrant } from "@ergon/core/schema";
 import type { CommandContext } from "../command-context.ts";
 import { EXIT, type ExitCode } from "../exit-codes.ts";
 import { oneLine } from "../output/printable.ts";

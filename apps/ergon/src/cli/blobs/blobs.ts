@@ -1,5 +1,5 @@
 import { writeFile } from "node:fs/promises";
-import { usageError } from "@ergon/core";
+import { usageError } from "@ergon/core/schema";
 import { FIRST_PRINCIPAL } from "@ergon/node";
 import type { CommandContext } from "../command-context.ts";
 import { EXIT, type ExitCode } from "../exit-codes.ts";

@@ -1,4 +1,4 @@
-import type { OpenWait } from "@ergon/core";
+import type { OpenWait } from "@ergon/core/schema";
 import { describeType } from "./describe-schema.ts";
 
 /** More names than these would be no help. */

@@ -1,4 +1,5 @@
-import { describeResult, isBlobRef, type Json, type MCPResponse } from "@ergon/core";
+import { isBlobRef, type Json, type MCPResponse } from "@ergon/core";
+import { describeResult } from "@ergon/core/planner";
 import { EXIT, type ExitCode } from "../exit-codes.ts";
 import { oneLine, printable } from "./printable.ts";
 import { describeValue } from "./session-report.ts";

@@ -1,4 +1,4 @@
-import type { Correction, PlanChange } from "@ergon/core";
+import type { Correction, PlanChange } from "@ergon/core/schema";
 import { oneLine } from "./printable.ts";
 
 const MAX_CHANGE = 200;

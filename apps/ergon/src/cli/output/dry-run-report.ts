@@ -1,4 +1,4 @@
-import type { DryRunReport } from "@ergon/core";
+import type { DryRunReport } from "@ergon/core/schema";
 import { count, oneLine, printable } from "./printable.ts";
 import { describeValue } from "./session-report.ts";
 import { table } from "./table.ts";

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { decodePosition, type Engine, type Json, type JsonObject, type StoredEvent } from "@ergon/core";
+import type { Json, JsonObject, StoredEvent } from "@ergon/core";
+import { decodePosition, type Engine } from "@ergon/core/engine";
 import { oneLine } from "./printable.ts";
 import type { Terminal } from "./terminal.ts";
 

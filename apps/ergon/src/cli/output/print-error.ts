@@ -1,4 +1,4 @@
-import type { ErrorValue } from "@ergon/core";
+import type { ErrorValue } from "@ergon/core/schema";
 import { oneLine, printable } from "./printable.ts";
 import type { Terminal } from "./terminal.ts";
 

@@ -1,4 +1,4 @@
-import type { ProgressUpdate } from "@ergon/core";
+import type { ProgressUpdate } from "@ergon/core/schema";
 import { oneLine } from "./printable.ts";
 import type { Terminal } from "./terminal.ts";
 

@@ -1,4 +1,5 @@
-import { isBlobRef, type Json, type SessionCore, type SessionView } from "@ergon/core";
+import { isBlobRef, type Json, type SessionCore } from "@ergon/core";
+import type { SessionView } from "@ergon/core/engine";
 import { EXIT, type ExitCode } from "../exit-codes.ts";
 import { answerForm } from "./answer-form.ts";
 import { inLines, oneLine, printable } from "./printable.ts";

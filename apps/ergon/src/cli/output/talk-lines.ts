@@ -1,4 +1,4 @@
-import type { Conversation, Entry } from "@ergon/core";
+import type { Conversation, Entry } from "@ergon/core/schema";
 import { oneLine, printable } from "./printable.ts";
 import type { Terminal } from "./terminal.ts";
 

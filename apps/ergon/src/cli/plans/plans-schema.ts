@@ -1,4 +1,4 @@
-import { planJsonSchema } from "@ergon/core";
+import { planJsonSchema } from "@ergon/core/engine";
 import type { CommandContext } from "../command-context.ts";
 import { EXIT, type ExitCode } from "../exit-codes.ts";
 

@@ -1,4 +1,6 @@
-import { planError, type PlanProblem, type PlanReport, validatePlan } from "@ergon/core";
+import { type PlanProblem, validatePlan } from "@ergon/core";
+import { planError } from "@ergon/core/schema";
+import type { PlanReport } from "@ergon/core/engine";
 import { keysOf, type Location, readPlanDocument } from "@ergon/node";
 import type { CommandContext } from "../command-context.ts";
 import { EXIT, type ExitCode } from "../exit-codes.ts";

@@ -1,4 +1,4 @@
-import { planNotFound } from "@ergon/core";
+import { planNotFound } from "@ergon/core/schema";
 import type { CommandContext } from "../command-context.ts";
 import { EXIT, type ExitCode } from "../exit-codes.ts";
 import { noteProblems } from "../output/note-problems.ts";

@@ -1,4 +1,5 @@
-import { createIds, createSystemClock, type Json } from "@ergon/core";
+import { createSystemClock, type Json } from "@ergon/core";
+import { createIds } from "@ergon/core/store-kit";
 import { FIRST_PRINCIPAL } from "@ergon/node";
 import type { CommandContext } from "../command-context.ts";
 import type { ExitCode } from "../exit-codes.ts";

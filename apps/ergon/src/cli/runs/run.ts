@@ -1,13 +1,8 @@
 import { statSync } from "node:fs";
-import {
-  type AgenticPlan,
-  createIds,
-  createSystemClock,
-  type Json,
-  type NewRun,
-  planError,
-  planNotFound,
-} from "@ergon/core";
+import { type AgenticPlan, createSystemClock, type Json } from "@ergon/core";
+import { planError, planNotFound } from "@ergon/core/schema";
+import { createIds } from "@ergon/core/store-kit";
+import type { NewRun } from "@ergon/core/engine";
 import { FIRST_PRINCIPAL, readPlanDocument } from "@ergon/node";
 import type { App } from "../../workspace/app.ts";
 import type { CommandContext } from "../command-context.ts";

@@ -1,5 +1,5 @@
 import { createInterface } from "node:readline/promises";
-import { hubError, type WantedServer } from "@ergon/core";
+import { hubError, type WantedServer } from "@ergon/core/hub";
 import { allowedServersPath, logIn, openAllowedServers, openServersFile, processEnvironment } from "@ergon/node";
 import type { App } from "../../workspace/app.ts";
 import type { CommandContext } from "../command-context.ts";

@@ -1,4 +1,4 @@
-import { usageError } from "@ergon/core";
+import { usageError } from "@ergon/core/schema";
 import type { CommandContext } from "../command-context.ts";
 import { EXIT, type ExitCode } from "../exit-codes.ts";
 import { oneLine } from "../output/printable.ts";

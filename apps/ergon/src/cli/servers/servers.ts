@@ -1,13 +1,8 @@
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
-import {
-  type HubServerStatus,
-  type JsonObject,
-  MCPServerConfig,
-  type ServerQuestion,
-  toErgonError,
-  usageError,
-} from "@ergon/core";
+import { type JsonObject, toErgonError } from "@ergon/core";
+import { usageError } from "@ergon/core/schema";
+import { type HubServerStatus, MCPServerConfig, type ServerQuestion } from "@ergon/core/hub";
 import { importServers, type ServerAdmin, type ServersList } from "@ergon/node";
 import type { App } from "../../workspace/app.ts";
 import type { CommandContext } from "../command-context.ts";

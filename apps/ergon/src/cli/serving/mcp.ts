@@ -1,5 +1,7 @@
 import { randomBytes } from "node:crypto";
-import { createIds, createSystemClock, isErgonError, toErgonError, usageError } from "@ergon/core";
+import { createSystemClock, isErgonError, toErgonError } from "@ergon/core";
+import { usageError } from "@ergon/core/schema";
+import { createIds } from "@ergon/core/store-kit";
 import { FIRST_PRINCIPAL, TokenName } from "@ergon/node";
 import type { CommandContext } from "../command-context.ts";
 import { EXIT, type ExitCode } from "../exit-codes.ts";

@@ -1,4 +1,6 @@
-import { type Engine, ErgonError, usageError } from "@ergon/core";
+import { ErgonError } from "@ergon/core";
+import { usageError } from "@ergon/core/schema";
+import type { Engine } from "@ergon/core/engine";
 import { FIRST_PRINCIPAL, readTokenFile } from "@ergon/node";
 import type { CommandContext } from "../command-context.ts";
 import { EXIT, type ExitCode } from "../exit-codes.ts";

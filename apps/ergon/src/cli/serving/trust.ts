@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
-import { storeError, usageError } from "@ergon/core";
+import { storeError, usageError } from "@ergon/core/schema";
 import {
   describeFolder,
   type FolderDescription,

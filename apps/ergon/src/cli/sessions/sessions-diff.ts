@@ -1,4 +1,4 @@
-import type { RunDiff } from "@ergon/core";
+import type { RunDiff } from "@ergon/core/schema";
 import { FIRST_PRINCIPAL } from "@ergon/node";
 import type { CommandContext } from "../command-context.ts";
 import { EXIT, type ExitCode } from "../exit-codes.ts";

@@ -1,17 +1,14 @@
+import { type SessionCore, SessionStatus } from "@ergon/core";
 import {
   type Correction,
-  type Engine,
   type HistoryEntry,
   isCorrectionSession,
   isSettled,
-  type ListSessions,
   type OpenCall,
-  type Page,
-  type SessionCore,
-  SessionStatus,
-  type SessionView,
   usageError,
-} from "@ergon/core";
+} from "@ergon/core/schema";
+import type { Page } from "@ergon/core/store-kit";
+import type { Engine, ListSessions, SessionView } from "@ergon/core/engine";
 import { FIRST_PRINCIPAL } from "@ergon/node";
 import type { App } from "../../workspace/app.ts";
 import type { CommandContext } from "../command-context.ts";

@@ -1,15 +1,8 @@
-import {
-  createIds,
-  createSystemClock,
-  type Engine,
-  isErgonError,
-  type LoopRequest,
-  type MCPResponse,
-  Mode,
-  readySession,
-  SessionId,
-  usageError,
-} from "@ergon/core";
+import { createSystemClock, isErgonError, type LoopRequest, type MCPResponse } from "@ergon/core";
+import { Mode, SessionId, usageError } from "@ergon/core/schema";
+import { createIds } from "@ergon/core/store-kit";
+import type { Engine } from "@ergon/core/engine";
+import { readySession } from "@ergon/core/planner";
 import { FIRST_PRINCIPAL } from "@ergon/node";
 import type { CommandContext } from "../command-context.ts";
 import { EXIT, type ExitCode } from "../exit-codes.ts";

@@ -1,15 +1,8 @@
 import { createInterface, type Interface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
-import {
-  type Approval,
-  type Conversation,
-  createIds,
-  createSystemClock,
-  type Entry,
-  isErgonError,
-  isRestful,
-  usageError,
-} from "@ergon/core";
+import { type Approval, createSystemClock, isErgonError } from "@ergon/core";
+import { type Conversation, type Entry, isRestful, usageError } from "@ergon/core/schema";
+import { createIds } from "@ergon/core/store-kit";
 import { FIRST_PRINCIPAL } from "@ergon/node";
 import type { CommandContext } from "../command-context.ts";
 import { EXIT, type ExitCode } from "../exit-codes.ts";

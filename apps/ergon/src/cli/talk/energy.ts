@@ -1,4 +1,4 @@
-import type { EnergyState, ConversationsStatus } from "@ergon/core";
+import type { EnergyState, ConversationsStatus } from "@ergon/core/schema";
 import type { CommandContext } from "../command-context.ts";
 import { EXIT, type ExitCode } from "../exit-codes.ts";
 import { energyBar } from "../output/energy-bar.ts";

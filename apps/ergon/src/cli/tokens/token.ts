@@ -1,4 +1,4 @@
-import { accessError, usageError } from "@ergon/core";
+import { accessError, usageError } from "@ergon/core/schema";
 import { TokenScope } from "@ergon/node";
 import type { CommandContext } from "../command-context.ts";
 import { EXIT, type ExitCode } from "../exit-codes.ts";

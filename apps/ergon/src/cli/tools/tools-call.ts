@@ -1,4 +1,5 @@
-import { isBlobRef, type Json, type JsonObject, ownFailure } from "@ergon/core";
+import { isBlobRef, type Json, type JsonObject } from "@ergon/core";
+import { ownFailure } from "@ergon/core/engine";
 import { FIRST_PRINCIPAL } from "@ergon/node";
 import type { CommandContext } from "../command-context.ts";
 import { EXIT, type ExitCode } from "../exit-codes.ts";

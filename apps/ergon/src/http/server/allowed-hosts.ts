@@ -1,5 +1,5 @@
 import type { IncomingMessage } from "node:http";
-import { accessError } from "@ergon/core";
+import { accessError } from "@ergon/core/schema";
 import { httpError } from "./problem.ts";
 
 const LOOPBACK = ["localhost", "127.0.0.1", "[::1]"];

@@ -1,4 +1,4 @@
-import { accessError } from "@ergon/core";
+import { accessError } from "@ergon/core/schema";
 import type { Principal, TokenStore } from "@ergon/node";
 import type { Access } from "./route.ts";
 

@@ -1,26 +1,18 @@
+import type { AgenticPlan, Clock, ErgonError, Json, Logger, LoopOptions, LoopRequest, StoredEvent } from "@ergon/core";
+import type { ToolSummary } from "@ergon/core/schema";
+import type { EventQuery, Ids } from "@ergon/core/store-kit";
 import type {
-  AgenticPlan,
   ApprovalService,
-  Attempt,
-  Clock,
-  Conversations,
   DryRun,
   EmbeddedEngine,
   Engine,
-  ErgonError,
-  EventQuery,
-  HubStats,
-  Ids,
-  Json,
-  Logger,
-  LoopOptions,
-  LoopRequest,
   PlanReport,
   RefinementLoops,
   RequestKeyStore,
-  StoredEvent,
-  ToolSummary,
-} from "@ergon/core";
+} from "@ergon/core/engine";
+import type { Attempt } from "@ergon/core/planner";
+import type { HubStats } from "@ergon/core/hub";
+import type { Conversations } from "@ergon/core/conversation";
 import type { OwnedSubAgent, ServerAdmin, TokenStore } from "@ergon/node";
 import type { McpHost } from "../../mcp/host/mcp-host.ts";
 import type { RequestLimits } from "./limits.ts";

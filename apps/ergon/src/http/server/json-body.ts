@@ -1,5 +1,5 @@
 import type { IncomingMessage } from "node:http";
-import { pointerTo } from "@ergon/core";
+import { pointerTo } from "@ergon/core/schema";
 import { httpError } from "./problem.ts";
 
 export type BodyLimits = { readonly bytes: number; readonly depth: number; readonly values: number };

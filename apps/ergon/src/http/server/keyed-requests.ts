@@ -6,21 +6,10 @@
  *     request, sent again, finds what it started by that id.
  * I3  A refused request that changed nothing leaves no key; an answer that was a 5xx is not kept, its key is.
  */
-import {
-  canonicalJson,
-  type Clock,
-  createTurns,
-  type Ids,
-  isErgonError,
-  isoTime,
-  type Json,
-  type Logger,
-  type RequestKeyStore,
-  sha256Hex,
-  storeError,
-  toErgonError,
-  usageError,
-} from "@ergon/core";
+import { type Clock, isErgonError, type Json, type Logger, toErgonError } from "@ergon/core";
+import { canonicalJson, sha256Hex, storeError, usageError } from "@ergon/core/schema";
+import { createTurns, type Ids, isoTime } from "@ergon/core/store-kit";
+import type { RequestKeyStore } from "@ergon/core/engine";
 import { problemOf } from "./problem.ts";
 import type { Answer, RequestContext } from "./route.ts";
 

@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
-import { createMemoryLogger, silentLogger } from "@ergon/core";
+import { silentLogger } from "@ergon/core";
+import { createMemoryLogger } from "@ergon/core/store-kit";
 import { createEngineWorld, type EngineWorld } from "@ergon/core/testing";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createLateServer } from "./late-server.ts";

@@ -1,4 +1,5 @@
-import { accessError, type Clock } from "@ergon/core";
+import type { Clock } from "@ergon/core";
+import { accessError } from "@ergon/core/schema";
 import type { Principal } from "@ergon/node";
 
 /** How much one principal may ask for. Processes of the same user on the same folder are not counted. */

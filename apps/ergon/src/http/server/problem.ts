@@ -1,4 +1,5 @@
-import { ErgonError, type ErrorOptions, isErgonError, type Problem } from "@ergon/core";
+import { ErgonError, type ErrorOptions, isErgonError } from "@ergon/core";
+import type { Problem } from "@ergon/core/schema";
 import { nodeHttp } from "@ergon/node";
 
 /** What can be wrong with a request before anything behind the door sees it. */

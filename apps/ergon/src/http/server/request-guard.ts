@@ -1,6 +1,6 @@
 import type { ServerResponse } from "node:http";
 import type { Socket } from "node:net";
-import { accessError, engineStopping } from "@ergon/core";
+import { accessError, engineStopping } from "@ergon/core/schema";
 import type { Principal } from "@ergon/node";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { checkOneHost, type HostCheck } from "./allowed-hosts.ts";

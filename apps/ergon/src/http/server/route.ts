@@ -1,5 +1,7 @@
 import type { ServerResponse } from "node:http";
-import { didYouMean, type Issue, type Logger, pointerTo, usageError } from "@ergon/core";
+import { didYouMean, type Logger } from "@ergon/core";
+import { pointerTo, usageError } from "@ergon/core/schema";
+import type { Issue } from "@ergon/core/engine";
 import type { Principal } from "@ergon/node";
 import { z } from "zod";
 

@@ -1,5 +1,5 @@
 import { connect } from "node:net";
-import { createMemoryLogger } from "@ergon/core";
+import { createMemoryLogger } from "@ergon/core/store-kit";
 import { createEngineWorld, type EngineWorld } from "@ergon/core/testing";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { HttpParts } from "./http-parts.ts";

@@ -1,4 +1,5 @@
-import { isSecretField, type Json, type JsonObject, type OpenWait } from "@ergon/core";
+import type { Json, JsonObject } from "@ergon/core";
+import { isSecretField, type OpenWait } from "@ergon/core/schema";
 import type { ElicitRequestFormParams } from "@modelcontextprotocol/server";
 
 export type AnswerForm = {

@@ -1,4 +1,5 @@
-import { type Approval, ApprovalDecision, MAX_FEEDBACK_CHARS } from "@ergon/core";
+import type { Approval } from "@ergon/core";
+import { ApprovalDecision, MAX_FEEDBACK_CHARS } from "@ergon/core/schema";
 import type { ElicitRequestFormParams } from "@modelcontextprotocol/server";
 import pc from "picocolors";
 import { describeApproval } from "../../cli/output/approval-report.ts";

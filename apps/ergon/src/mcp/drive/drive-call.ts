@@ -1,4 +1,5 @@
-import { callOutput, type Json, type JsonObject, type SessionCore } from "@ergon/core";
+import type { Json, JsonObject, SessionCore } from "@ergon/core";
+import { callOutput } from "@ergon/core/engine";
 import type { InputRequiredResult } from "@modelcontextprotocol/server";
 import { driveSession } from "./drive-session.ts";
 import { tellCall } from "./follow-progress.ts";

@@ -1,4 +1,4 @@
-import type { Engine, ResumeSession } from "@ergon/core";
+import type { Engine, ResumeSession } from "@ergon/core/engine";
 import { createEngineWorld, planOf } from "@ergon/core/testing";
 import { expect, it } from "vitest";
 import { driveSession, reportSession } from "./drive-session.ts";

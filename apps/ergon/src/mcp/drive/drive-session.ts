@@ -8,16 +8,9 @@
  * A5  A call is approved there only for a client that may approve (`--may-approve`, or a person's token), and the first answer
  *     counts, wherever it was given. For any other client the result carries the approval's id and the command that approves it.
  */
-import {
-  canonicalJson,
-  isErgonError,
-  type JsonObject,
-  type OpenWait,
-  type SessionCore,
-  type SessionView,
-  sha256Hex,
-  type Waiting,
-} from "@ergon/core";
+import { isErgonError, type JsonObject, type SessionCore } from "@ergon/core";
+import { canonicalJson, type OpenWait, sha256Hex } from "@ergon/core/schema";
+import type { SessionView, Waiting } from "@ergon/core/engine";
 import {
   type CallToolResult,
   inputRequired,

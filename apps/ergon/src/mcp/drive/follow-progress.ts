@@ -1,4 +1,5 @@
-import type { Engine, StoredEvent } from "@ergon/core";
+import type { StoredEvent } from "@ergon/core";
+import type { Engine } from "@ergon/core/engine";
 import type { Progress } from "@modelcontextprotocol/server";
 import type { McpCall } from "../host/surface.ts";
 

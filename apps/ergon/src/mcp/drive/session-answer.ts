@@ -1,12 +1,6 @@
-import {
-  ErrorRecord,
-  Json,
-  OpenWait,
-  SessionContext,
-  type SessionCore,
-  SessionStatus,
-  type SessionView,
-} from "@ergon/core";
+import { Json, type SessionCore, SessionStatus } from "@ergon/core";
+import { ErrorRecord, OpenWait, SessionContext } from "@ergon/core/schema";
+import type { SessionView } from "@ergon/core/engine";
 import { z } from "zod";
 import { outputSchema } from "./answers.ts";
 

@@ -1,4 +1,6 @@
-import type { Engine, Json, PlanVerdict, RefinementLoops, ToolSummary } from "@ergon/core";
+import type { Json } from "@ergon/core";
+import type { PlanVerdict, ToolSummary } from "@ergon/core/schema";
+import type { Engine, RefinementLoops } from "@ergon/core/engine";
 import type { ApprovalClient, ServerAdmin } from "@ergon/node";
 import type { AskTurn } from "../../services/make-loop.ts";
 

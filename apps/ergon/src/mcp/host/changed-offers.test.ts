@@ -1,4 +1,5 @@
-import type { EventType, JsonObject } from "@ergon/core";
+import type { JsonObject } from "@ergon/core";
+import type { EventType } from "@ergon/core/schema";
 import { describe, expect, it } from "vitest";
 import { changedOffers } from "./changed-offers.ts";
 

@@ -1,4 +1,5 @@
-import type { ServerOffer, StoredEvent } from "@ergon/core";
+import type { StoredEvent } from "@ergon/core";
+import type { ServerOffer } from "@ergon/core/hub";
 
 /** The lists of resources and prompts that may be others after an event: a server said so, or came, or went. */
 export function changedOffers({ type, data }: StoredEvent): readonly ServerOffer[] {

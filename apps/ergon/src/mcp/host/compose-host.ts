@@ -1,4 +1,5 @@
-import type { Ids, Logger } from "@ergon/core";
+import type { Logger } from "@ergon/core";
+import type { Ids } from "@ergon/core/store-kit";
 import type { SettingValues } from "@ergon/node";
 import type { PlanCatalog } from "../../services/plan-catalog.ts";
 import { askSurface } from "../surfaces/ask.ts";

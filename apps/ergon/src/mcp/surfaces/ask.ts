@@ -1,19 +1,7 @@
-import {
-  ActionResult,
-  findingsIn,
-  type Ids,
-  type Json,
-  type JsonObject,
-  type LoopRequest,
-  MAX_CALLER_ACTIONS,
-  MAX_MESSAGE_CHARS,
-  type MCPResponse,
-  Mode,
-  Outcome,
-  PlannedAction,
-  readySession,
-  SessionId,
-} from "@ergon/core";
+import { type Json, type JsonObject, type LoopRequest, type MCPResponse, Outcome, PlannedAction } from "@ergon/core";
+import { ActionResult, MAX_CALLER_ACTIONS, MAX_MESSAGE_CHARS, Mode, SessionId } from "@ergon/core/schema";
+import type { Ids } from "@ergon/core/store-kit";
+import { findingsIn, readySession } from "@ergon/core/planner";
 import type { CallToolResult, InputRequiredResult } from "@modelcontextprotocol/server";
 import { z } from "zod";
 import { answer, outputSchema } from "../drive/answers.ts";

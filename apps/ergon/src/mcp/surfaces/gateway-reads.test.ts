@@ -1,4 +1,5 @@
-import { type HubServerStatus, type Json, silentLogger } from "@ergon/core";
+import { type Json, silentLogger } from "@ergon/core";
+import type { HubServerStatus } from "@ergon/core/hub";
 import { describe, expect, it } from "vitest";
 import { gatewayReads, MAX_GATEWAY_LISTED } from "./gateway-reads.ts";
 import type { McpWorkspace, WithOwner } from "../drive/with-owner.ts";

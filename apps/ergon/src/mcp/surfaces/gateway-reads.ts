@@ -5,18 +5,8 @@
  * A prompt is named `{server}_{prompt}`, as tools are; a resource is `ergon://servers/{server}/` and then the server's own
  * address as it is, so that what stands for a part of a template goes on standing for it.
  */
-import {
-  isBlobRef,
-  isErgonError,
-  Json,
-  type Logger,
-  nameTools,
-  readToolId,
-  type ServerOffer,
-  type ServerQuestion,
-  serverPart,
-  toErgonError,
-} from "@ergon/core";
+import { isBlobRef, isErgonError, Json, type Logger, toErgonError } from "@ergon/core";
+import { nameTools, readToolId, type ServerOffer, type ServerQuestion, serverPart } from "@ergon/core/hub";
 import {
   type GetPromptResult,
   type InputRequiredResult,

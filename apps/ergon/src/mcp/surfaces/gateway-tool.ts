@@ -1,4 +1,5 @@
-import type { Json, JsonObject, ToolSummary } from "@ergon/core";
+import type { Json, JsonObject } from "@ergon/core";
+import type { ToolSummary } from "@ergon/core/schema";
 import type { CallToolResult, Tool } from "@modelcontextprotocol/server";
 import { answer, outputSchema } from "../drive/answers.ts";
 import { driveCall } from "../drive/drive-call.ts";

@@ -1,6 +1,8 @@
 // `--gateway`: what the hub's servers have, shown to MCP clients as ours. Each call passes the gate like any other.
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Logger, type ServerOffer, toErgonError, type ToolSummary } from "@ergon/core";
+import { type Logger, toErgonError } from "@ergon/core";
+import type { ToolSummary } from "@ergon/core/schema";
+import type { ServerOffer } from "@ergon/core/hub";
 import type { McpChanges } from "../host/changes.ts";
 import { gatewayReads } from "./gateway-reads.ts";
 import { gatewayTool } from "./gateway-tool.ts";

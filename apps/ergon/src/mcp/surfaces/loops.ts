@@ -1,4 +1,6 @@
-import { type JsonObject, LoopReply, LoopType } from "@ergon/core";
+import type { JsonObject } from "@ergon/core";
+import { LoopReply } from "@ergon/core/spec";
+import { LoopType } from "@ergon/core/schema";
 import type { Tool } from "@modelcontextprotocol/server";
 import { z } from "zod";
 import { answer, outputSchema } from "../drive/answers.ts";

@@ -1,4 +1,4 @@
-import { PlanId } from "@ergon/core";
+import { PlanId } from "@ergon/core/schema";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { MAX_TOOL_NAME, planToolName } from "./plan-tool-name.ts";

@@ -1,4 +1,4 @@
-import { sha256Hex } from "@ergon/core";
+import { sha256Hex } from "@ergon/core/schema";
 
 /** Clients take no longer names, and only letters, digits, "_" and "-". */
 export const MAX_TOOL_NAME = 64;

@@ -1,5 +1,7 @@
 // What an MCP client needs to write a plan of its own: the format, the tools that its steps may call, and a check.
-import { Json, PlanVerdict, planJsonSchema, type ToolSummary } from "@ergon/core";
+import { Json } from "@ergon/core";
+import { PlanVerdict, type ToolSummary } from "@ergon/core/schema";
+import { planJsonSchema } from "@ergon/core/engine";
 import type { Tool } from "@modelcontextprotocol/server";
 import { z } from "zod";
 import { answer, outputSchema } from "../drive/answers.ts";

@@ -1,4 +1,6 @@
-import { type AgenticPlan, type Ids, type JsonObject, RunId, usageError } from "@ergon/core";
+import type { AgenticPlan, JsonObject } from "@ergon/core";
+import { RunId, usageError } from "@ergon/core/schema";
+import type { Ids } from "@ergon/core/store-kit";
 import type { PromptArgument, Tool } from "@modelcontextprotocol/server";
 import type { PlanCatalog } from "../../services/plan-catalog.ts";
 import { driveSession, reportSession } from "../drive/drive-session.ts";

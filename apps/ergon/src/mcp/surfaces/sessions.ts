@@ -1,15 +1,7 @@
-import {
-  type AgenticPlan,
-  type Ids,
-  Json,
-  type JsonObject,
-  planNotFound,
-  type SessionCore,
-  RunId,
-  SessionStatus,
-  usageError,
-  type Waiting,
-} from "@ergon/core";
+import { type AgenticPlan, Json, type JsonObject, type SessionCore, SessionStatus } from "@ergon/core";
+import { planNotFound, RunId, usageError } from "@ergon/core/schema";
+import type { Ids } from "@ergon/core/store-kit";
+import type { Waiting } from "@ergon/core/engine";
 import type { Tool } from "@modelcontextprotocol/server";
 import { z } from "zod";
 import { cancelOnce, type GoOnce, resumeOnce, startOnce } from "../../services/go-once.ts";

@@ -7,7 +7,8 @@
  *     with a request or a stream under way.
  */
 import { randomUUID } from "node:crypto";
-import { accessError, type Clock } from "@ergon/core";
+import type { Clock } from "@ergon/core";
+import { accessError } from "@ergon/core/schema";
 import type { ClientCapabilities, McpServer } from "@modelcontextprotocol/server";
 import { isOpening } from "../host/client-features.ts";
 import type { McpHost } from "../host/mcp-host.ts";

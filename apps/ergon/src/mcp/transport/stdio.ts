@@ -1,4 +1,4 @@
-import { usageError } from "@ergon/core";
+import { usageError } from "@ergon/core/schema";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import type { ClientCapabilities } from "@modelcontextprotocol/server";
 import { isOpening } from "../host/client-features.ts";

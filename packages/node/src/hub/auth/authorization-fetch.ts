@@ -7,7 +7,7 @@
  */
 import { lookup } from "node:dns/promises";
 import { BlockList, isIPv6 } from "node:net";
-import { hubError } from "@ergon/core";
+import { hubError } from "@ergon/core/hub";
 import { isLoopback } from "./web-address.ts";
 
 export const MAX_ANSWER_BYTES = 1024 * 1024;

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import { hubError, Login, type LoginPlace, type LoginStore } from "@ergon/core";
+import { hubError, Login, type LoginPlace, type LoginStore } from "@ergon/core/hub";
 import { readPrivateFile, replacePrivateFile } from "../../tokens/private-file.ts";
 
 export const MAX_LOGIN_BYTES = 256 * 1024;

@@ -1,4 +1,5 @@
-import { createMemoryLoginStore, type LoginStore, type WantedServer } from "@ergon/core";
+import { createMemoryLoginStore } from "@ergon/core/store-kit";
+import type { LoginStore, WantedServer } from "@ergon/core/hub";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import {
   startAuthorizationServer,

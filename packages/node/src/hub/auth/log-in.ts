@@ -1,4 +1,6 @@
-import { hubError, silentLogger, usageError, type Login, type LoginStore, type WantedServer } from "@ergon/core";
+import { silentLogger } from "@ergon/core";
+import { usageError } from "@ergon/core/schema";
+import { hubError, type Login, type LoginStore, type WantedServer } from "@ergon/core/hub";
 import { createMcpConnector } from "../connection/connector.ts";
 import { openRedirectListener, type ListenerOptions } from "./redirect-listener.ts";
 

@@ -6,7 +6,7 @@ import type {
   OAuthDiscoveryState,
   StoredOAuthClientInformation,
 } from "@modelcontextprotocol/client";
-import { hubError, type Login, type OAuthSettings } from "@ergon/core";
+import { hubError, type Login, type OAuthSettings } from "@ergon/core/hub";
 import { checkWebAddress } from "./web-address.ts";
 
 export type OAuthClientDeps = {

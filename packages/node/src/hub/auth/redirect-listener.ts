@@ -5,7 +5,7 @@
 import { once } from "node:events";
 import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { hubError } from "@ergon/core";
+import { hubError } from "@ergon/core/hub";
 import { nodeHttp } from "../../node-http.ts";
 
 export type RedirectListener = {

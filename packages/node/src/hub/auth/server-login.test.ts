@@ -1,10 +1,6 @@
-import {
-  createMemoryLoginStore,
-  silentLogger,
-  type LoginStore,
-  type McpConnection,
-  type MCPServerConfig,
-} from "@ergon/core";
+import { silentLogger } from "@ergon/core";
+import { createMemoryLoginStore } from "@ergon/core/store-kit";
+import type { LoginStore, McpConnection, MCPServerConfig } from "@ergon/core/hub";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { createMcpConnector } from "../connection/connector.ts";
 import {

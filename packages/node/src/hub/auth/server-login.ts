@@ -8,7 +8,8 @@
  * G4  A stored token is replaced by a good one only; a login that fails leaves what was there.
  */
 import type * as sdkTypes from "@modelcontextprotocol/client";
-import { isErgonError, hubError, type Login, type LoginStore, type OAuthSettings } from "@ergon/core";
+import { isErgonError } from "@ergon/core";
+import { hubError, type Login, type LoginStore, type OAuthSettings } from "@ergon/core/hub";
 import { authorizationFetch } from "./authorization-fetch.ts";
 import {
   createOAuthClient,

@@ -1,4 +1,4 @@
-import { hubError } from "@ergon/core";
+import { hubError } from "@ergon/core/hub";
 
 const MAX_ADDRESS_CHARS = 8_192;
 

@@ -1,5 +1,6 @@
 import { join } from "node:path";
-import { type McpConnection, type ServerOffer, silentLogger } from "@ergon/core";
+import { silentLogger } from "@ergon/core";
+import type { McpConnection, ServerOffer } from "@ergon/core/hub";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { MAX_ANSWER_CHARS, MAX_LISTED } from "./ask-server.ts";
 import { createMcpConnector } from "../connection/connector.ts";

@@ -1,5 +1,6 @@
 import type { Client } from "@modelcontextprotocol/client";
-import { hubError, type Json, type ServerQuestion } from "@ergon/core";
+import type { Json } from "@ergon/core";
+import { hubError, type ServerQuestion } from "@ergon/core/hub";
 
 export const MAX_LISTED = 1_000;
 /** Of JSON; what is longer is no answer to read but a file to fetch. */

@@ -1,4 +1,4 @@
-import { hubError } from "@ergon/core";
+import { hubError } from "@ergon/core/hub";
 
 /** Of one message; streams may go on for ever. */
 export const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;

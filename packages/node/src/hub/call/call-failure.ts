@@ -1,4 +1,5 @@
-import { hubError, type ErgonError } from "@ergon/core";
+import type { ErgonError } from "@ergon/core";
+import { hubError } from "@ergon/core/hub";
 import { ownError, type ServerLink } from "../connection/connect-server.ts";
 
 type Where = {

@@ -1,4 +1,4 @@
-import { hubError } from "@ergon/core";
+import { hubError } from "@ergon/core/hub";
 
 /** How many calls may be under way at once, and how many may wait for their turn. */
 export type SlotLimits = { readonly concurrency: number; readonly queue: number };

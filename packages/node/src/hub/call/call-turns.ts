@@ -1,4 +1,5 @@
-import { type ErgonError, gateError, isErgonError } from "@ergon/core";
+import { type ErgonError, isErgonError } from "@ergon/core";
+import { gateError } from "@ergon/core/schema";
 import { callFailure, type CallFailure, type Loss } from "./call-failure.ts";
 import { createCallSlots, SERVER_SLOTS, type CallSlots } from "./call-slots.ts";
 import type { CallsUnderWay } from "./calls-under-way.ts";

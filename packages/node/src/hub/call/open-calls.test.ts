@@ -1,14 +1,9 @@
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import {
-  isErgonError,
-  MAX_QUESTIONS,
-  type GivenAnswer,
-  type McpConnection,
-  type Question,
-  silentLogger,
-} from "@ergon/core";
+import { isErgonError, silentLogger } from "@ergon/core";
+import { MAX_QUESTIONS, type GivenAnswer, type Question } from "@ergon/core/schema";
+import type { McpConnection } from "@ergon/core/hub";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { createMcpConnector } from "../connection/connector.ts";
 import { createOpenCalls, MAX_KEPT_MS, MAX_OPEN_CALLS, MAX_UNHEARD_OUTCOMES } from "./open-calls.ts";

@@ -10,7 +10,9 @@
  */
 import { createHash } from "node:crypto";
 import type { RequestOptions } from "@modelcontextprotocol/client";
-import { gateError, type GivenAnswer, type Json, type McpResult, type Question } from "@ergon/core";
+import type { Json } from "@ergon/core";
+import { gateError, type GivenAnswer, type Question } from "@ergon/core/schema";
+import type { McpResult } from "@ergon/core/hub";
 import { SERVER_SLOTS } from "./call-slots.ts";
 
 /** Of one server, that have not ended: a quarter of its turns. */

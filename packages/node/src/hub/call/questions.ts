@@ -13,18 +13,17 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { createHash } from "node:crypto";
 import type { CallToolResult, ElicitRequest, ElicitResult, RequestOptions } from "@modelcontextprotocol/client";
+import type { Json } from "@ergon/core";
 import {
   canonicalJson,
   gateError,
   isSecretField,
   MAX_QUESTIONS,
-  showHidden,
   type GivenAnswer,
-  type Json,
-  type McpCall,
-  type McpResult,
   type Question,
-} from "@ergon/core";
+} from "@ergon/core/schema";
+import { showHidden } from "@ergon/core/engine";
+import type { McpCall, McpResult } from "@ergon/core/hub";
 import { checkWebAddress } from "../auth/web-address.ts";
 import type { ServerEra } from "../connection/known-eras.ts";
 import { createOpenCalls, type OpenCall } from "./open-calls.ts";

@@ -1,5 +1,6 @@
 import { createRequire } from "node:module";
-import { type ChatModel, createSystemClock, type McpConnection, silentLogger } from "@ergon/core";
+import { type ChatModel, createSystemClock, silentLogger } from "@ergon/core";
+import type { McpConnection } from "@ergon/core/hub";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { createAiModel } from "../../models/ai-model.ts";
 import { type ScriptedServer, startScriptedServer } from "../../models/scripted-server.fixture.ts";

@@ -6,7 +6,8 @@
  * L2  Texts in, text out, both bounded; so many times for one call. Nothing else of the conversation goes along.
  * L3  What opens doors is hidden from the model, too.
  */
-import { type ChatModel, hubError } from "@ergon/core";
+import type { ChatModel } from "@ergon/core";
+import { hubError } from "@ergon/core/hub";
 
 export type Sample = (request: SampleRequest, signal: AbortSignal) => Promise<SampleResult>;
 

@@ -1,5 +1,5 @@
 import type { Progress, RequestOptions } from "@modelcontextprotocol/client";
-import type { McpCall, McpResult } from "@ergon/core";
+import type { McpCall, McpResult } from "@ergon/core/hub";
 import type { ServerLink } from "../connection/connect-server.ts";
 import type { Asking, Questions } from "./questions.ts";
 import type { Sampling } from "./sampling.ts";

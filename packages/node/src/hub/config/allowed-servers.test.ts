@@ -1,7 +1,7 @@
 import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { MCPServerConfig } from "@ergon/core";
+import type { MCPServerConfig } from "@ergon/core/hub";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { allowedServersPath, MAX_ALLOWED_SERVERS, openAllowedServers } from "./allowed-servers.ts";
 

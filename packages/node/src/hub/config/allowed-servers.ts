@@ -1,5 +1,7 @@
 import { join } from "node:path";
-import { canonicalJson, hubError, type Json, type MCPServerConfig, sha256Hex } from "@ergon/core";
+import type { Json } from "@ergon/core";
+import { canonicalJson, sha256Hex } from "@ergon/core/schema";
+import { hubError, type MCPServerConfig } from "@ergon/core/hub";
 import { z } from "zod";
 import { stateFolder } from "../../ownership/state-folder.ts";
 import { readPrivateFile, replacePrivateFile } from "../../tokens/private-file.ts";

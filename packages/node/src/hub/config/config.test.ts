@@ -1,7 +1,7 @@
 import { chmod, mkdir, mkdtemp, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { MCPServerConfig } from "@ergon/core";
+import type { MCPServerConfig } from "@ergon/core/hub";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { withoutServer, withServer, withServerField } from "./edit-servers.ts";
 import { expandServer } from "./expand-server.ts";

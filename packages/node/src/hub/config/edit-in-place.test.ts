@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, 
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { sha256Hex } from "@ergon/core";
+import { sha256Hex } from "@ergon/core/schema";
 import { replacePrivateFile } from "../../tokens/private-file.ts";
 import { openServersFile } from "./servers-file.ts";
 

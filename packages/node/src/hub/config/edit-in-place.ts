@@ -1,6 +1,6 @@
 import { open, realpath, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { sha256Hex } from "@ergon/core";
+import { sha256Hex } from "@ergon/core/schema";
 import { readPrivateFile, replacePrivateFile } from "../../tokens/private-file.ts";
 
 const MAX_EDIT_BYTES = 8 * 1024 * 1024;

@@ -1,4 +1,4 @@
-import { hubError, type MCPServerConfig } from "@ergon/core";
+import { hubError, type MCPServerConfig } from "@ergon/core/hub";
 import {
   applyEdits,
   findNodeAtLocation,

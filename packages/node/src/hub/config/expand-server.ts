@@ -1,4 +1,4 @@
-import type { MCPServerConfig, OAuthSettings, WantedServer } from "@ergon/core";
+import type { MCPServerConfig, OAuthSettings, WantedServer } from "@ergon/core/hub";
 import { isSecretName } from "../../log/redact.ts";
 
 /**

@@ -1,4 +1,4 @@
-import type { MCPServerConfig } from "@ergon/core";
+import type { MCPServerConfig } from "@ergon/core/hub";
 import { parse, type ParseError } from "jsonc-parser";
 import { z } from "zod";
 import { notJson, placeOf, withoutMark } from "./json-text.ts";

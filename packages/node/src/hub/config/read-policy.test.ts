@@ -1,4 +1,4 @@
-import { MAX_APPROVAL_RULES } from "@ergon/core";
+import { MAX_APPROVAL_RULES } from "@ergon/core/schema";
 import { describe, expect, it } from "vitest";
 import { readServers } from "./read-servers.ts";
 

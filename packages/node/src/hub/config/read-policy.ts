@@ -1,4 +1,5 @@
-import { ApprovalRule, MAX_APPROVAL_RULES, type MCPServersFile, suggest } from "@ergon/core";
+import { ApprovalRule, MAX_APPROVAL_RULES, suggest } from "@ergon/core/schema";
+import type { MCPServersFile } from "@ergon/core/hub";
 import { z } from "zod";
 import { checked, type Note } from "./checked.ts";
 import { isKnownField, POLICY_FIELDS, type PolicyField, unknownField } from "./unknown-fields.ts";

@@ -1,4 +1,4 @@
-import { MCPServerConfig, type MCPServersFile } from "@ergon/core";
+import { MCPServerConfig, type MCPServersFile } from "@ergon/core/hub";
 import { parseTree, findNodeAtLocation, getNodeValue, type Node, type ParseError } from "jsonc-parser";
 import { z } from "zod";
 import { checked, type FilePath, type Note } from "./checked.ts";

@@ -1,7 +1,8 @@
 import { existsSync, unwatchFile, watchFile } from "node:fs";
 import { mkdir, open, realpath, rename, rm, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { hubError, toErgonError } from "@ergon/core";
+import { toErgonError } from "@ergon/core";
+import { hubError } from "@ergon/core/hub";
 import { readBounded } from "../../ownership/own-file.ts";
 import { editInPlace, unfinishedEdit } from "./edit-in-place.ts";
 import { type FileOrigin, readServers, type ServersFile } from "./read-servers.ts";

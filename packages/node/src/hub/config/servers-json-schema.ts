@@ -1,4 +1,5 @@
-import { type JsonObject, MCPServersFile } from "@ergon/core";
+import type { JsonObject } from "@ergon/core";
+import { MCPServersFile } from "@ergon/core/hub";
 import { z } from "zod";
 
 /** The JSON Schema (2020-12) of `mcp-servers.json`, for editors. */

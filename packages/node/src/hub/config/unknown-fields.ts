@@ -1,4 +1,6 @@
-import { ApprovalRule, didYouMean, MCPServerConfig, OAuthSettings } from "@ergon/core";
+import { didYouMean } from "@ergon/core";
+import { ApprovalRule } from "@ergon/core/schema";
+import { MCPServerConfig, OAuthSettings } from "@ergon/core/hub";
 
 /*
  * Fields of `mcp-servers.json` that Ergon does not have. None is passed over: a misspelt `access` would start a server

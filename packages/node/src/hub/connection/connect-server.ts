@@ -11,7 +11,8 @@ import type {
   Transport,
 } from "@modelcontextprotocol/client";
 import type * as sdkTypes from "@modelcontextprotocol/client";
-import { hubError, isErgonError, type ErgonError, type ServerOffer } from "@ergon/core";
+import { isErgonError, type ErgonError } from "@ergon/core";
+import { hubError, type ServerOffer } from "@ergon/core/hub";
 import { authorizedFetch } from "../auth/authorized-fetch.ts";
 import type { ServerLogin } from "../auth/server-login.ts";
 import { fencedCommand, type FenceOptions, type ServerAccess } from "../process/fenced-command.ts";

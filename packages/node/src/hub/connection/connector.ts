@@ -1,11 +1,5 @@
-import {
-  type ChatModel,
-  hubError,
-  type Logger,
-  type LoginStore,
-  type MCPServerConfig,
-  type McpConnector,
-} from "@ergon/core";
+import type { ChatModel, Logger } from "@ergon/core";
+import { hubError, type LoginStore, type MCPServerConfig, type McpConnector } from "@ergon/core/hub";
 import { createServerLogin, type LoginPrompt, type ServerLogin } from "../auth/server-login.ts";
 import { createCallSlots, HUB_SLOTS } from "../call/call-slots.ts";
 import type { ServerAddress } from "./connect-server.ts";

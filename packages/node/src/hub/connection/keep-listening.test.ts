@@ -1,7 +1,8 @@
 import { once } from "node:events";
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { silentLogger, type McpConnection } from "@ergon/core";
+import { silentLogger } from "@ergon/core";
+import type { McpConnection } from "@ergon/core/hub";
 import { toNodeHandler } from "@modelcontextprotocol/node";
 import { createMcpHandler, McpServer } from "@modelcontextprotocol/server";
 import { afterEach, describe, expect, it, vi } from "vitest";

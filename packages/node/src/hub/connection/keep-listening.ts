@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Client } from "@modelcontextprotocol/client";
-import { backoffMs } from "@ergon/core";
+import { backoffMs } from "@ergon/core/hub";
 
 export type ListeningParts = {
   /** Nobody knows what changed while nobody listened. */

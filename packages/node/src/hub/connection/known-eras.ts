@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from "node:crypto";
 import { renameSync, writeFileSync } from "node:fs";
-import type { MCPServerConfig } from "@ergon/core";
+import type { MCPServerConfig } from "@ergon/core/hub";
 import { z } from "zod";
 import { readOwnFile } from "../../ownership/own-file.ts";
 

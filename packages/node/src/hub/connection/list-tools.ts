@@ -1,5 +1,5 @@
 import type { Client } from "@modelcontextprotocol/client";
-import { hubError, type ListedTool } from "@ergon/core";
+import { hubError, type ListedTool } from "@ergon/core/hub";
 
 export const MAX_SERVER_TOOLS = 1_000;
 const MAX_LIST_CHARS = 5 * 1024 * 1024;

@@ -1,7 +1,8 @@
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { backoffMs, silentLogger, type McpConnection } from "@ergon/core";
+import { silentLogger } from "@ergon/core";
+import { backoffMs, type McpConnection } from "@ergon/core/hub";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { createCallSlots, HUB_SLOTS, SERVER_SLOTS } from "../call/call-slots.ts";
 import type { ServerAddress } from "./connect-server.ts";

@@ -8,17 +8,16 @@
  *     did nothing for want of a session, and then once.
  * C5  A connection that is lost takes no new calls; those under way go on in it for as long as they may.
  */
+import type { ChatModel, Logger } from "@ergon/core";
 import {
   backoffMs,
-  type ChatModel,
   hubError,
   type ConnectionReport,
   type ConnectionState,
   type ListedTool,
-  type Logger,
   type McpConnection,
   type ServerOffer,
-} from "@ergon/core";
+} from "@ergon/core/hub";
 import { askServer } from "../call/ask-server.ts";
 import { callFailure, type Loss } from "../call/call-failure.ts";
 import type { CallSlots } from "../call/call-slots.ts";

@@ -1,5 +1,5 @@
 import { basename, dirname, join, sep } from "node:path";
-import type { MCPServerConfig } from "@ergon/core";
+import type { MCPServerConfig } from "@ergon/core/hub";
 import { type Fence, fenced } from "../../sandbox/fence.ts";
 
 const LIMITS = { processes: 256, dataMb: 4_096 };

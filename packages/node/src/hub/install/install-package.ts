@@ -1,6 +1,6 @@
 import { readFile, realpath, writeFile } from "node:fs/promises";
 import { join, relative, isAbsolute } from "node:path";
-import { dependenciesOf, hubError, judgeLock, MIN_AGE_DAYS, type PackageFacts, PackageLock } from "@ergon/core";
+import { dependenciesOf, hubError, judgeLock, MIN_AGE_DAYS, type PackageFacts, PackageLock } from "@ergon/core/hub";
 import { z } from "zod";
 import { type NpmOptions, runNpm } from "./npm.ts";
 import { makeServerFolder, removeServerFolder } from "./server-folder.ts";

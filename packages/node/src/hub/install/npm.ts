@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { hubError } from "@ergon/core";
+import { hubError } from "@ergon/core/hub";
 import { npmEnvironment } from "./npm-environment.ts";
 
 /** An npm that is still busy after this long is ended. */

@@ -1,7 +1,8 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { hubError, type PackageFacts, present } from "@ergon/core";
+import { present } from "@ergon/core/schema";
+import { hubError, type PackageFacts } from "@ergon/core/hub";
 import { z } from "zod";
 import { runNpm } from "./npm.ts";
 

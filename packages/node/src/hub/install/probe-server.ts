@@ -1,12 +1,12 @@
+import { present } from "@ergon/core/schema";
+import { fingerprintOf } from "@ergon/core/engine";
 import {
-  fingerprintOf,
   hubError,
   type ListedTool,
   type McpConnection,
   type McpConnector,
   type MCPServerConfig,
-  present,
-} from "@ergon/core";
+} from "@ergon/core/hub";
 
 /** A server that is not ready after this long is not tried further. */
 const READY_MS = 30_000;

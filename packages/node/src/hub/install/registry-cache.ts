@@ -1,4 +1,5 @@
-import { type FoundServer, type Logger, npmPackageOf, RegistryEntry } from "@ergon/core";
+import type { Logger } from "@ergon/core";
+import { type FoundServer, npmPackageOf, RegistryEntry } from "@ergon/core/hub";
 import type { DatabaseSchema } from "../../sqlite/database/open-database.ts";
 import { openSmallDatabase } from "../../sqlite/database/small-database.ts";
 import type { RegistryClient } from "./registry-client.ts";

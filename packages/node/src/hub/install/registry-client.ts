@@ -1,4 +1,5 @@
-import { hubError, RegistryEntry, toErgonError } from "@ergon/core";
+import { toErgonError } from "@ergon/core";
+import { hubError, RegistryEntry } from "@ergon/core/hub";
 import { z } from "zod";
 import { sameOriginFetch } from "../transport/same-origin-fetch.ts";
 

@@ -8,7 +8,7 @@
 import { realpathSync } from "node:fs";
 import { lstat, mkdir, open, realpath, rm, rmdir } from "node:fs/promises";
 import { basename, dirname, join, sep } from "node:path";
-import { hubError, type MCPServerConfig } from "@ergon/core";
+import { hubError, type MCPServerConfig } from "@ergon/core/hub";
 import { absent } from "../../blobs/file-errors.ts";
 
 /** Lies in every folder that a server was installed into. */

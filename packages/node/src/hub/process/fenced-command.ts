@@ -12,7 +12,8 @@
 import { closeSync, existsSync, mkdirSync, openSync, readSync, realpathSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { basename, delimiter, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
-import { hubError, type MCPServerConfig, sha256Hex } from "@ergon/core";
+import { sha256Hex } from "@ergon/core/schema";
+import { hubError, type MCPServerConfig } from "@ergon/core/hub";
 import { APART, findFence, isExecutable, systemFolders } from "../../sandbox/fence.ts";
 import { type Found, lookForFence } from "../../sandbox/profiles.ts";
 import type { ServerCommand } from "./server-process.ts";

@@ -10,7 +10,7 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import { hubError } from "@ergon/core";
+import { hubError } from "@ergon/core/hub";
 import type { Guard } from "../connection/guard.ts";
 import { endStrays, MARK } from "./stray-processes.ts";
 

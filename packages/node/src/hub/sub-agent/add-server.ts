@@ -1,12 +1,5 @@
-import {
-  hubError,
-  type Json,
-  type JsonObject,
-  MCPServerConfig,
-  PackageFacts,
-  RegistryEntry,
-  shortServerId,
-} from "@ergon/core";
+import type { Json, JsonObject } from "@ergon/core";
+import { hubError, MCPServerConfig, PackageFacts, RegistryEntry, shortServerId } from "@ergon/core/hub";
 import { z } from "zod";
 import { type Requester, type Outcome, type Stages, type SubAgentHost, whatStarts } from "./sub-agent-host.ts";
 import { Found, Probed } from "./found.ts";

@@ -2,7 +2,8 @@
 // written down of it.
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { createSystemClock, type MCPServerConfig, silentLogger } from "@ergon/core";
+import { createSystemClock, silentLogger } from "@ergon/core";
+import type { MCPServerConfig } from "@ergon/core/hub";
 import { openSubAgentRequests } from "./requests.ts";
 import { openSubAgent } from "./sub-agent.ts";
 import { createSubAgentWorker } from "./worker-process.ts";

@@ -2,7 +2,9 @@
  * What each kind of request comes to, stage by stage. Between stages it can be cancelled or paused; what a stage did is undone
  * when a later one fails.
  */
-import { hubError, type Json, type MCPServerConfig, type SubAgentRequest, toErgonError, usageError } from "@ergon/core";
+import { type Json, toErgonError } from "@ergon/core";
+import { usageError } from "@ergon/core/schema";
+import { hubError, type MCPServerConfig, type SubAgentRequest } from "@ergon/core/hub";
 import { z } from "zod";
 import { Addition, addServer, removeAll } from "./add-server.ts";
 import {

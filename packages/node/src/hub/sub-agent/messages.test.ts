@@ -1,4 +1,4 @@
-import type { SubAgentMessage } from "@ergon/core";
+import type { SubAgentMessage } from "@ergon/core/hub";
 import { describe, expect, it } from "vitest";
 import { createMessages, MAX_MESSAGES } from "./messages.ts";
 

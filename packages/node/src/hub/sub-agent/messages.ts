@@ -1,4 +1,4 @@
-import type { SubAgentMessage } from "@ergon/core";
+import type { SubAgentMessage } from "@ergon/core/hub";
 
 /** Messages that nobody fetched; past this many, updates go first, then the oldest. */
 export const MAX_MESSAGES = 1_000;

@@ -1,4 +1,5 @@
-import { type SubAgentRequest, unitsForDuration } from "@ergon/core";
+import { unitsForDuration } from "@ergon/core/engine";
+import type { SubAgentRequest } from "@ergon/core/hub";
 
 /** Spec 5's range of what each kind of work costs; it names none for a removal, which edits the configuration as a change does. */
 const ENERGY_RANGES: Readonly<Record<SubAgentRequest["type"], readonly [least: number, most: number]>> = {

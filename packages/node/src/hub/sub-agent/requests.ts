@@ -1,4 +1,5 @@
-import { type Json, SubAgentRequest, SubAgentStatus } from "@ergon/core";
+import type { Json } from "@ergon/core";
+import { SubAgentRequest, SubAgentStatus } from "@ergon/core/hub";
 import { z } from "zod";
 import { openSmallStore, type StorePlace } from "../../sqlite/stores/small-store.ts";
 import { Prepared } from "./sub-agent-host.ts";

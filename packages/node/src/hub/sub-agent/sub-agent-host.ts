@@ -1,4 +1,6 @@
-import { canonicalJson, Json, JsonObject, type MCPServerConfig } from "@ergon/core";
+import { Json, JsonObject } from "@ergon/core";
+import { canonicalJson } from "@ergon/core/schema";
+import type { MCPServerConfig } from "@ergon/core/hub";
 import { z } from "zod";
 import type { WorkKind } from "./work.ts";
 

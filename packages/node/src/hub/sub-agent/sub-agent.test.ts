@@ -3,16 +3,14 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, 
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { createSystemClock, type Json, silentLogger } from "@ergon/core";
 import {
-  createSystemClock,
   hubError,
-  type Json,
   type MCPServerConfig,
-  silentLogger,
   type SubAgentMessage,
   type SubAgentRequest,
   type SubAgentStatus,
-} from "@ergon/core";
+} from "@ergon/core/hub";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { findFence } from "../../sandbox/fence.ts";
 import { lookForFence } from "../../sandbox/profiles.ts";

@@ -4,17 +4,9 @@
  *
  * Keeps A1 to A5 of core's hub/sub-agent.
  */
-import {
-  canonicalJson,
-  type Clock,
-  type Json,
-  type Logger,
-  type SubAgent,
-  type SubAgentMessage,
-  SubAgentRequest,
-  type SubAgentStatus,
-  usageError,
-} from "@ergon/core";
+import type { Clock, Json, Logger } from "@ergon/core";
+import { canonicalJson, usageError } from "@ergon/core/schema";
+import { type SubAgent, type SubAgentMessage, SubAgentRequest, type SubAgentStatus } from "@ergon/core/hub";
 import { removeAll } from "./add-server.ts";
 import type { EnableAnswer, Outcome, Prepared, SubAgentHost } from "./sub-agent-host.ts";
 import { checkParams, handle, inWords } from "./handlers.ts";

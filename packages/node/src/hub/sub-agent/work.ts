@@ -3,19 +3,19 @@
  * and answers with what it found; configurations, approvals and energy are others'.
  */
 import { join } from "node:path";
+import type { Json } from "@ergon/core";
 import {
   deriveServer,
   hubError,
   judgeEntry,
   judgePackage,
-  type Json,
   type McpConnector,
   MCPServerConfig,
   npmPackageOf,
   type Objection,
   PackageFacts,
   RegistryEntry,
-} from "@ergon/core";
+} from "@ergon/core/hub";
 import { z } from "zod";
 import { findFence } from "../../sandbox/fence.ts";
 import { lookForFence } from "../../sandbox/profiles.ts";

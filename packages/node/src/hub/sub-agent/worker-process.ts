@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { ErgonError, hubError, type Json, type Logger } from "@ergon/core";
+import { ErgonError, type Json, type Logger } from "@ergon/core";
+import { hubError } from "@ergon/core/hub";
 import { Report } from "./worker.ts";
 import type { WorkKind } from "./work.ts";
 

@@ -1,4 +1,4 @@
-import { hubError } from "@ergon/core";
+import { hubError } from "@ergon/core/hub";
 import { patientFetch } from "../../patient-fetch.ts";
 import { boundedAnswer } from "../call/bounded-answer.ts";
 

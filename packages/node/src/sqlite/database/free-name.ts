@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { storeError } from "@ergon/core";
+import { storeError } from "@ergon/core/schema";
 
 /** Copies of one file or folder that are kept beside each other. */
 export const MAX_COPIES = 100;

@@ -1,6 +1,6 @@
 import { chmodSync, closeSync, openSync, statSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
-import { storeError } from "@ergon/core";
+import { storeError } from "@ergon/core/schema";
 import { checkOwnDatabase, PRIVATE_FILE_MODE } from "../../ownership/own-file.ts";
 import { fromSqlite } from "./sqlite-errors.ts";
 

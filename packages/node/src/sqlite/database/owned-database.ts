@@ -1,5 +1,6 @@
 import type { DatabaseSync, SQLInputValue } from "node:sqlite";
-import { type ErgonError, isErgonError, type Logger, storeError } from "@ergon/core";
+import { type ErgonError, isErgonError, type Logger } from "@ergon/core";
+import { storeError } from "@ergon/core/schema";
 import { checkOwnDatabase } from "../../ownership/own-file.ts";
 import { migrateFrom01 } from "../migrate-0.1/migrate.ts";
 import { inTransaction, MEMORY, openDatabase } from "./open-database.ts";

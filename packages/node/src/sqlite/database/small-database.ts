@@ -1,6 +1,7 @@
 import { existsSync, renameSync } from "node:fs";
 import type { DatabaseSync, SQLInputValue } from "node:sqlite";
-import { isErgonError, type Logger, storeError } from "@ergon/core";
+import { isErgonError, type Logger } from "@ergon/core";
+import { storeError } from "@ergon/core/schema";
 import { type DatabaseSchema, inTransaction, openDatabase } from "./open-database.ts";
 import { createReader } from "./reader.ts";
 import { fromSqlite } from "./sqlite-errors.ts";

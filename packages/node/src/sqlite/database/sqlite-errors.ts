@@ -1,4 +1,5 @@
-import { type ErgonError, isErgonError, storeError, type StoreErrorCode } from "@ergon/core";
+import { type ErgonError, isErgonError } from "@ergon/core";
+import { storeError, type StoreErrorCode } from "@ergon/core/schema";
 import { fromFileSystem } from "../../blobs/file-errors.ts";
 
 /** What SQLite (or a row that no longer reads) threw, as a store's error. An ErgonError passes through. */

@@ -1,7 +1,7 @@
 import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { createMemoryLogger } from "@ergon/core";
+import { createMemoryLogger } from "@ergon/core/store-kit";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { checkDatabase } from "./check-database.ts";
 import { openOwnedDatabase } from "./owned-database.ts";

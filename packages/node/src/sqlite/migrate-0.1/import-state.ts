@@ -1,5 +1,5 @@
 import type { DatabaseSync } from "node:sqlite";
-import { storeError } from "@ergon/core";
+import { storeError } from "@ergon/core/schema";
 import { createWriteStatements, writeRows } from "../state/write-rows.ts";
 import { readOldLog } from "./old-log.ts";
 import {

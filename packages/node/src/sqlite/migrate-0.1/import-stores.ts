@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
-import { storeError } from "@ergon/core";
+import { storeError } from "@ergon/core/schema";
 import { fromSqlite } from "../database/sqlite-errors.ts";
 
 /** The databases that Ergon 0.1 kept beside state.db, each with its mark and what becomes of its tables. */

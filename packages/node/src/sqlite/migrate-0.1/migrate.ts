@@ -1,7 +1,8 @@
 import { copyFileSync, existsSync, mkdirSync, renameSync, rmSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { type Logger, storeError } from "@ergon/core";
+import type { Logger } from "@ergon/core";
+import { storeError } from "@ergon/core/schema";
 import { checkOwnDatabase, checkOwnFile } from "../../ownership/own-file.ts";
 import { syncPath } from "../../blobs/sync-path.ts";
 import { freeName } from "../database/free-name.ts";

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import { crc32 } from "node:zlib";
-import { storeError } from "@ergon/core";
+import { storeError } from "@ergon/core/schema";
 
 /*
  * The commit log of Ergon 0.1: two files that took turns. A file begins with a header (whose it is, the number of its first

@@ -1,7 +1,8 @@
 /*
  * Rows as Ergon 0.1 wrote them: arrays without what their neighbours say (version 2), and the objects of version 1.
  */
-import type { CommitRows, EnergyRow, EventText, JournalEndText, JournalStartText } from "@ergon/core";
+import type { EnergyRow } from "@ergon/core/schema";
+import type { CommitRows, EventText, JournalEndText, JournalStartText } from "@ergon/core/store-kit";
 
 type Value = unknown;
 

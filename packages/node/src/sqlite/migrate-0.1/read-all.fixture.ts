@@ -1,4 +1,10 @@
-import type { StateStore, ApprovalStore, ConversationStore, LoopStore, ConversationMemory } from "@ergon/core";
+import type {
+  StateStore,
+  ApprovalStore,
+  ConversationStore,
+  LoopStore,
+  ConversationMemory,
+} from "@ergon/core/store-kit";
 
 /** Everything that a data folder has, as its stores tell it. */
 export type Stores = {

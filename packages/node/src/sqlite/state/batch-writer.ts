@@ -1,12 +1,6 @@
-import {
-  type BatchOutcome,
-  type CommitReceipt,
-  type CommitRows,
-  type ErgonError,
-  newsOf,
-  refuse,
-  storeError,
-} from "@ergon/core";
+import type { ErgonError } from "@ergon/core";
+import { storeError } from "@ergon/core/schema";
+import { type BatchOutcome, type CommitReceipt, type CommitRows, newsOf, refuse } from "@ergon/core/store-kit";
 import type { OwnedDatabase } from "../database/owned-database.ts";
 import { createSessionDirectory, type KnownSession } from "./session-directory.ts";
 import { readRun } from "./read-runs.ts";

@@ -1,5 +1,5 @@
 import { setImmediate } from "node:timers/promises";
-import type { EnergyTotals } from "@ergon/core";
+import type { EnergyTotals } from "@ergon/core/store-kit";
 import type { Reader } from "../database/reader.ts";
 
 /** Rows looked at in one go where no index helps; then others get their turn. */

@@ -1,5 +1,6 @@
 import { setImmediate } from "node:timers/promises";
-import { checkWhole, type EventQuery, type EventText, pageLimit, storedEvent, type StoredEvent } from "@ergon/core";
+import type { StoredEvent } from "@ergon/core";
+import { checkWhole, type EventQuery, type EventText, pageLimit, storedEvent } from "@ergon/core/store-kit";
 import type { Reader } from "../database/reader.ts";
 
 /** Event numbers that are looked at in one go; then other work gets its turn. */

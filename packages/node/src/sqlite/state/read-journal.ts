@@ -7,7 +7,7 @@ import {
   type JournalStartText,
   type PositionRange,
   pageLimit,
-} from "@ergon/core";
+} from "@ergon/core/store-kit";
 import { AFTER_ALL_TEXT } from "../database/keys.ts";
 import type { Reader } from "../database/reader.ts";
 

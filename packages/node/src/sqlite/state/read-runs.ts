@@ -1,4 +1,4 @@
-import type { RunRow } from "@ergon/core";
+import type { RunRow } from "@ergon/core/store-kit";
 import type { Reader } from "../database/reader.ts";
 
 export function readRun(

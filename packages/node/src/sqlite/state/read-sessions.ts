@@ -1,16 +1,15 @@
+import type { Json, SessionCore } from "@ergon/core";
 import {
   type ContextRow,
-  type Json,
   type Page,
   pageLimit,
   pageOf,
   scopeCursor,
   sessionCursor,
-  type SessionCore,
   type SessionQuery,
   type SessionRecord,
   writeScopeCursor,
-} from "@ergon/core";
+} from "@ergon/core/store-kit";
 import type { Reader } from "../database/reader.ts";
 
 export function readSession({ all }: Reader, id: string): SessionRecord | undefined {

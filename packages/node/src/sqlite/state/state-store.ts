@@ -1,11 +1,5 @@
-import {
-  type AgenticPlan,
-  createCommitQueue,
-  type ErgonError,
-  type Logger,
-  refuse,
-  type StateStore,
-} from "@ergon/core";
+import type { AgenticPlan, ErgonError, Logger } from "@ergon/core";
+import { createCommitQueue, refuse, type StateStore } from "@ergon/core/store-kit";
 import { createBatchWriter } from "./batch-writer.ts";
 import { openOwnedDatabase } from "../database/owned-database.ts";
 import { readJournal, readJournalRow } from "./read-journal.ts";

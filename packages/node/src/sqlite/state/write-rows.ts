@@ -1,5 +1,5 @@
 import type { StatementSync } from "node:sqlite";
-import { afterPrefix, type CommitRows } from "@ergon/core";
+import { afterPrefix, type CommitRows } from "@ergon/core/store-kit";
 import { AFTER_ALL_TEXT } from "../database/keys.ts";
 import type { Preparer } from "../database/reader.ts";
 import type { KnownSession } from "./session-directory.ts";

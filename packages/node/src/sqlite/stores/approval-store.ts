@@ -1,13 +1,13 @@
+import { Approval } from "@ergon/core";
+import { ToolGrant } from "@ergon/core/schema";
 import {
-  Approval,
   approvalsFull,
   type ApprovalStore,
   MAX_ANSWERED_APPROVALS,
   MAX_PENDING_APPROVALS,
   refuseAnswered,
   sortKey,
-  ToolGrant,
-} from "@ergon/core";
+} from "@ergon/core/store-kit";
 import { openSmallStore, type StorePlace } from "./small-store.ts";
 
 /** Approvals that outlive the process. An answer is on the disk before anything acts on it. */

@@ -1,4 +1,5 @@
-import { contextFrom, type ConversationMemory, type Embedding, type RememberedMessage } from "@ergon/core";
+import type { Embedding } from "@ergon/core";
+import { contextFrom, type ConversationMemory, type RememberedMessage } from "@ergon/core/store-kit";
 import { openSmallStore, type StorePlace } from "./small-store.ts";
 
 /** A session keeps this many messages; older ones are forgotten. */

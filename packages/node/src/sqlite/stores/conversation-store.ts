@@ -1,17 +1,13 @@
+import { ConversationRecord, EnergyRow, EntryBody, type LoggedEntry, noConversation } from "@ergon/core/schema";
 import {
-  ConversationRecord,
   type ConversationStore,
-  EnergyRow,
   entriesOf,
-  EntryBody,
-  type LoggedEntry,
-  noConversation,
   pageLimit,
   pageOf,
   type PoolChange,
   sessionCursor,
   wantsSomething,
-} from "@ergon/core";
+} from "@ergon/core/store-kit";
 import { z } from "zod";
 import { openSmallStore, type StorePlace } from "./small-store.ts";
 

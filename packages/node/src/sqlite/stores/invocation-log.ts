@@ -1,16 +1,9 @@
 // Spec 5's analytics: every call of a server's tool, and what was learned from them. Calls are written together, behind
 // their answers; a crash loses the telling of the last moment, never a call: the journal has those.
-import {
-  type Clock,
-  type HubInvocation,
-  HubStats,
-  INLINE_LIMIT_BYTES,
-  isoTime,
-  type Logger,
-  type MCPServerConfig,
-  sha256Hex,
-  toErgonError,
-} from "@ergon/core";
+import { type Clock, type Logger, toErgonError } from "@ergon/core";
+import { INLINE_LIMIT_BYTES, sha256Hex } from "@ergon/core/schema";
+import { isoTime } from "@ergon/core/store-kit";
+import { type HubInvocation, HubStats, type MCPServerConfig } from "@ergon/core/hub";
 import { redact, redactText } from "../../log/redact.ts";
 import { learnFrom, type Learned, type StatsRow, summed } from "./learned-costs.ts";
 import { openSmallStore, type StorePlace } from "./small-store.ts";

@@ -1,4 +1,4 @@
-import type { HubToolStats } from "@ergon/core";
+import type { HubToolStats } from "@ergon/core/hub";
 
 /** What is learned of a tool is learned from its newest calls. */
 export const LEARNED_CALLS = 100;

@@ -1,13 +1,13 @@
+import { LoopAlreadyExistsError } from "@ergon/core/spec";
+import { LoopState } from "@ergon/core/schema";
 import {
-  LoopAlreadyExistsError,
   type LoopKeeping,
   type LoopRef,
-  LoopState,
   type LoopStore,
   type LoopSummary,
   MAX_LOOP_OWNERS,
   RECENT_SCORES,
-} from "@ergon/core";
+} from "@ergon/core/store-kit";
 import { openSmallStore, type StorePlace } from "./small-store.ts";
 
 export type SqliteLoopOptions = LoopKeeping & StorePlace;

@@ -1,4 +1,4 @@
-import { type KeyedRequest, MAX_REQUEST_KEYS, type RequestKey, type RequestKeyStore } from "@ergon/core";
+import { type KeyedRequest, MAX_REQUEST_KEYS, type RequestKey, type RequestKeyStore } from "@ergon/core/engine";
 import { openSmallStore, type StorePlace } from "./small-store.ts";
 
 /** So many old keys are removed with each new one. */

@@ -1,4 +1,4 @@
-import { storeError } from "@ergon/core";
+import { storeError } from "@ergon/core/schema";
 import { openOwnedDatabase, type OwnedDatabase, type OwnedDatabaseOptions } from "../database/owned-database.ts";
 
 /** A database of its own, which is closed with the store, or the one that the stores of a data folder share. */
