@@ -28,16 +28,19 @@ export function emitTypes(packages: readonly PublishedPackage[], outDir: string)
 }
 
 /** The declarations that the entries of one package lead to; other packages have their own. */
-export function copyTypes({ folder, entries }: PublishedPackage, types: string, target: string): void {
+export function copyTypes({ manifest, folder, entries }: PublishedPackage, types: string, target: string): void {
   const from = join(types, relative(rootFolder, folder));
   // A set is walked to its end, also while it grows.
   const files = new Set(entries.map(({ source }) => declarationOf(relative(folder, source))));
+  const needsNode = manifest.dependencies?.["@types/node"] !== undefined;
+  // An application need not name Node's types in its own settings.
+  const reference = needsNode ? '/// <reference types="node" />\n' : "";
   for (const file of files) {
     const text = readFileSync(join(from, file), "utf8");
     for (const [, , path = ""] of text.matchAll(RELATIVE_SOURCE)) files.add(join(dirname(file), `${path}.d.ts`));
     const copy = join(target, "dist/types", file);
     mkdirSync(dirname(copy), { recursive: true });
-    writeFileSync(copy, text.replaceAll(RELATIVE_SOURCE, '$1"$2.js"'));
+    writeFileSync(copy, reference + text.replaceAll(RELATIVE_SOURCE, '$1"$2.js"'));
   }
 }
 

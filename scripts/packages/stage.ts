@@ -28,7 +28,7 @@ function published(manifest: Manifest, copied: readonly string[]): object {
     engines: root.engines,
     files: [...new Set([...copied, "dist"])],
     exports: Object.fromEntries(Object.entries(exports).map(([name, target]) => [name, compiledExport(target)])),
-    dependencies: manifest.bin === undefined ? manifest.dependencies : besideBundle(manifest.dependencies ?? {}),
+    dependencies: sharable(manifest.bin === undefined ? manifest.dependencies : besideBundle(manifest.dependencies)),
     publishConfig: { access: "public", provenance: true },
   };
 }
@@ -39,9 +39,14 @@ function compiledExport(target: string): string | Versions {
 }
 
 /** The program is bundled; its library shares these with the application, and leaves the rest to node_modules as well. */
-function besideBundle(dependencies: Versions): Versions {
+function besideBundle(dependencies?: Versions): Versions {
   const all = { ...node.dependencies, ...dependencies };
   return Object.fromEntries(
     Object.entries(all).filter(([name]) => isShared(name) || external.some((one) => one.test(name))),
   );
+}
+
+/** An application has a zod of its own: within one major version it is the same as ours. */
+function sharable({ zod, ...others }: Versions = {}): Versions {
+  return zod === undefined ? others : { ...others, zod: `^${zod}` };
 }

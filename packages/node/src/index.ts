@@ -1,4 +1,3 @@
-/// <reference types="node" preserve="true" />
 export { type FileBlobOptions, openFileBlobStore } from "./blobs/file-blob-store.ts";
 export { type JsonDocument, parseJsonDocument } from "./config/json-document.ts";
 export { processEnvironment } from "./config/process-environment.ts";
