@@ -17,6 +17,7 @@ import core from "../../packages/core/package.json" with { type: "json" };
 
 const root = join(import.meta.dirname, "../..");
 const INSTALL_TIMEOUT_MS = 600_000;
+const COMMAND_TIMEOUT_MS = 300_000;
 const MB = 1024 * 1024;
 
 let folder: string;
@@ -29,10 +30,12 @@ beforeAll(() => {
   succeed(process.execPath, ["scripts/pack.ts", "--out", tarballs], root);
   mkdirSync(project);
   write("package.json", JSON.stringify({ type: "module", private: true }));
+  mkdirSync(join(project, "tools"));
+  write("tools/js.tool.js", TOOL_IN_SANDBOX);
   const files = globSync("ergon-{0,1,2,3,4,5,6,7,8,9,core,node}*.tgz", { cwd: tarballs }).map((file) =>
     join(tarballs, file),
   );
-  expect(files).toHaveLength(3);
+  if (files.length !== 3) throw new Error(`Packed ${files.join(", ")}`);
   succeed("npm", ["install", "--no-audit", "--no-fund", "--prefer-offline", ...files], project);
 }, INSTALL_TIMEOUT_MS);
 
@@ -50,7 +53,7 @@ describe("ergon without its optional packages", () => {
     expect(ergon("--version")).toMatchObject({ status: 0, stdout: `ergon ${version}\n` });
     expect(ergon("run", "greet.plan.json", "--input", '{"name":"Ada"}')).toMatchObject({
       status: 0,
-      stdout: expect.stringContaining("Hello, Ada!") as string,
+      stdout: expect.stringMatching(/\ncompleted\n$/) as string,
     });
     expect(ergon("ask", 'greet "Ada"')).toMatchObject({
       status: 0,
@@ -62,11 +65,19 @@ describe("ergon without its optional packages", () => {
     { needs: "@ergon/quick-data", of: ["tools", "call", "quick-data::find_data_files", "--args", "{}"] },
     { needs: "@ergon/talent", of: ["tools", "call", "getTalentNames", "--args", "{}"] },
     { needs: "@ergon/encoder", of: ["ask", "greet Ada"], env: { ERGON_EMBEDDER: "bundled" } },
-    { needs: "@ergon/sandbox", of: ["sandbox", "--port", "0"], env: { ERGON_SANDBOX_TOKEN: "t".repeat(40) } },
+    { needs: "@ergon/models", of: ["ask", "greet Ada"], env: { ERGON_MODEL: "openai/any", OPENAI_API_KEY: "none" } },
+    { needs: "@ergon/sandbox", of: ["tools", "call", "own::js", "--args", "{}", "--capabilities", "tools"] },
   ])("says that a command needs $needs", ({ needs, of, env }) => {
     const { status, stderr } = run(process.execPath, [bin(), ...of], project, env);
     expect(stderr).toContain(`npm i ${needs}`);
     expect(status).not.toBe(0);
+  });
+
+  it("finds nothing wrong with that", () => {
+    expect(ergon("doctor")).toMatchObject({
+      status: 0,
+      stdout: expect.stringContaining("npm i @ergon/sandbox") as string,
+    });
   });
 
   it("lists no tool that cannot run", () => {
@@ -94,7 +105,7 @@ console.log(JSON.stringify(response), [${entries.map((_, at) => `Object.keys(e${
     write("on-node.ts", onNode);
     expect(tsc("--skipLibCheck", "false", "program.ts")).toBe("");
     expect(tsc("--skipLibCheck", "true", "on-node.ts")).toBe("");
-    expect(tsc("--skipLibCheck", "false", "wrong.ts")).toContain("artikel");
+    expect(tsc("--skipLibCheck", "true", "wrong.ts")).toContain("artikel");
   }, 240_000);
 
   it("run in Node and in Deno", () => {
@@ -139,6 +150,11 @@ function ergon(...args: readonly string[]) {
   return run(process.execPath, [bin(), ...args], project);
 }
 
+const TOOL_IN_SANDBOX = `
+export const definition = { id: "own::js", description: "Runs code.", effects: "read", parameters: { type: "object", properties: {} } };
+export const implementation = (args, run) => run.sandbox.execute({ language: "javascript", code: "return 1", inputs: {} });
+`;
+
 function tsc(...args: readonly string[]): string {
   const options = ["--strict", "--noEmit", "--module", "nodenext", "--target", "es2023"];
   return run(process.execPath, [join(root, "node_modules/typescript/bin/tsc"), ...options, ...args], project).stdout;
@@ -158,6 +174,7 @@ function run(command: string, args: readonly string[], cwd: string, env: Readonl
   const { status, stdout, stderr } = spawnSync(command, args, {
     cwd,
     encoding: "utf8",
+    timeout: COMMAND_TIMEOUT_MS,
     env: { ...process.env, ...env },
   });
   return { status, stdout, stderr };

@@ -47,7 +47,7 @@ async function runOnPackagedNode() {
   if (node === undefined) {
     return fail(
       `Ergon needs Node ${OLDEST_NODE} or newer; this is ${process.versions.node} (${process.execPath}).\n` +
-        "Run npm ci without --omit=optional, which brings one along, or install Node 24.",
+        "Install Node 24. In a checkout of Ergon, npm ci without --omit=optional brings one along.",
     );
   }
   const { spawn } = await import("node:child_process");

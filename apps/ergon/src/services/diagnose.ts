@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { toErgonError } from "@ergon/core";
 import { redactJson, type SandboxProfile } from "@ergon/core/schema";
 import { fenceOf } from "@ergon/core/hub";
-import { checkDatabase, limitedAccessMissing, openServersFile } from "@ergon/node";
+import { checkDatabase, isInstalled, limitedAccessMissing, openServersFile } from "@ergon/node";
 import type { App } from "../workspace/app.ts";
 import { DATABASE_NAME } from "../workspace/inspect-data.ts";
 import { isNamed } from "../workspace/is-named.ts";
@@ -135,11 +135,12 @@ function describeModel(choice: App["model"]): Diagnosis["model"] {
 
 type SandboxDiagnosis = { readonly profiles: readonly SandboxProfile[]; readonly problems: readonly string[] };
 
-/** What a machine need not have is no problem; the default profile it must. */
+/** What a machine need not have is no problem, nor is an optional package; with that, the default profile has to work. */
 async function lookAtSandbox(app: App): Promise<SandboxDiagnosis> {
   try {
     const profiles = await app.sandboxProfiles();
-    const missing = profiles.filter(({ name, available }) => name === "default" && !available);
+    const isWanted = isInstalled("@ergon/sandbox");
+    const missing = profiles.filter(({ name, available }) => isWanted && name === "default" && !available);
     return { profiles, problems: missing.map(({ note }) => note) };
   } catch (thrown) {
     return { profiles: [], problems: [toErgonError(thrown, "sandbox_unavailable").message] };

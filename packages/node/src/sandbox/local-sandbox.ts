@@ -88,8 +88,7 @@ export function createLocalSandbox(options: LocalSandboxOptions): Sandbox {
         if (kind.memoryMb === SANDBOX_LIMITS.memoryMb.default && semaphore.waiting() === 0) pool.refill(kind);
       }
     },
-    profiles: async () =>
-      (await profiles.list()).map((profile) => (profile.name === "default" ? looked(profile) : profile)),
+    profiles: async () => (await profiles.list()).map((profile) => (profile.available ? looked(profile) : profile)),
     close: () => {
       isClosed = true;
       pool.close();
