@@ -28,7 +28,7 @@ export type PublishedPackage = {
   readonly entries: readonly Entry[];
 };
 
-export type Entry = { readonly source: string; readonly name: string };
+type Entry = { readonly source: string; readonly name: string };
 
 export function publishedPackages(): readonly PublishedPackage[] {
   return workspaceManifests()

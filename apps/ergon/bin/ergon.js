@@ -47,7 +47,7 @@ async function runOnPackagedNode() {
   if (node === undefined) {
     return fail(
       `Ergon needs Node ${OLDEST_NODE} or newer; this is ${process.versions.node} (${process.execPath}).\n` +
-        "Install Node 24. In a checkout of Ergon, npm ci without --omit=optional brings one along.",
+        "In a checkout of Ergon run npm ci without --omit=optional, which brings one along; elsewhere install Node 24.",
     );
   }
   const { spawn } = await import("node:child_process");
