@@ -5,7 +5,7 @@ import { codeOf, readText, repositoryFiles } from "./source-files.ts";
 // what it returns. Tools, the gate itself, energy, refinement and the packs never see it.
 const mayKnow = [
   /^packages\/core\/src\/(?:ports|store-kit|memory|plans|planner|conversation)\//,
-  /^packages\/core\/src\/index\.ts$/,
+  /^packages\/core\/src\/(?:index|spec|store-kit)\.ts$/,
   /^packages\/core\/testing\//,
   /^packages\/node\/src\/(?:sqlite|postgres|redis|restate)\//,
   /^packages\/node\/src\/index\.ts$/,
