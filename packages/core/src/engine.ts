@@ -1,4 +1,27 @@
 // For hosts: the gate, the engine, approvals, the supervisor, energy and refinement loops.
+export { adaptAction } from "./tools/adapt/action.ts";
+export type { SafePromptInput, Truncation } from "./tools/build-safe-prompt.ts";
+export type { AgentProgress } from "./tools/log-agent-progress.ts";
+export { MAX_TOOLS, type RegistryChange, type ToolFilter, type ToolListing } from "./tools/registry.ts";
+export type { Infrastructure, Issue, ToolBlobs, ToolBody, ToolInvocation, Validated } from "./tools/tool.ts";
+export type { PlanChecks, PlanReport } from "./plans/validate-plan.ts";
+export {
+  DEFAULT_REPLENISH_PER_SECOND,
+  MAX_LEVEL,
+  MIN_LEVEL,
+  type Reservation,
+  type Spend,
+  statusAt,
+} from "./energy/regulator.ts";
+export { createToolGate, type ToolGate, type ToolGateDeps } from "./tools/gate/gate.ts";
+export {
+  type CorrectionMode,
+  createSupervisor,
+  DEFAULT_CORRECTION_BUDGET,
+  MAX_CORRECTION_BUDGET,
+  type Supervisor,
+  type SupervisorDeps,
+} from "./plans/supervisor/supervisor.ts";
 export type { ArgumentRepair, ArgumentRepairer } from "./ports/argument-repairer.ts";
 export type {
   CalledTool,
@@ -26,16 +49,7 @@ export {
 } from "./ports/request-keys.ts";
 export { type CostModel, createCostModel, type PricedTool } from "./energy/cost-model.ts";
 export { createEnergyLedger, type EnergyLedger, MAX_PENDING_ROWS } from "./energy/ledger.ts";
-export {
-  DEFAULT_REPLENISH_PER_SECOND,
-  MAX_LEVEL,
-  MIN_LEVEL,
-  type Reservation,
-  type Spend,
-  statusAt,
-} from "./energy/regulator.ts";
 export { UNITS_PER_SECOND, unitsForDuration } from "./energy/units.ts";
-export { adaptAction } from "./tools/adapt/action.ts";
 export { adaptTool, type ToolForm } from "./tools/adapt/adapt-tool.ts";
 export { adaptMcpTool, type McpToolOptions } from "./tools/adapt/mcp-tool.ts";
 export {
@@ -47,7 +61,6 @@ export {
 export type { Provenance } from "./tools/adapt/read-form.ts";
 export { adaptToolMetadata, type ToolMetadata } from "./tools/adapt/tool-metadata.ts";
 export type { TypedTool } from "./tools/adapt/typed-tool.ts";
-export type { SafePromptInput, Truncation } from "./tools/build-safe-prompt.ts";
 export type {
   AllowedCall,
   Caller,
@@ -59,8 +72,6 @@ export type {
   ToolCall,
 } from "./tools/gate/call.ts";
 export { type BlobParts, ownedBlobs } from "./tools/gate/owned-blobs.ts";
-export { createToolGate, type ToolGate, type ToolGateDeps } from "./tools/gate/gate.ts";
-export type { AgentProgress } from "./tools/log-agent-progress.ts";
 export { DEFAULT_TIMEOUT_MS } from "./tools/gate/invoke-call.ts";
 export { compileJsonSchema, type JsonSchemaValidator } from "./tools/json-schema/compile.ts";
 export type { SchemaRules } from "./tools/json-schema/check-schema.ts";
@@ -75,9 +86,7 @@ export {
   type ToolPolicy,
 } from "./tools/gate/policy.ts";
 export { DEFAULT_ROLE, isForRole, toolNotFound } from "./tools/known-tools.ts";
-export { MAX_TOOLS, type RegistryChange, type ToolFilter, type ToolListing } from "./tools/registry.ts";
 export { noSandbox } from "./tools/gate/run-sandbox.ts";
-export type { Infrastructure, Issue, ToolBlobs, ToolBody, ToolInvocation, Validated } from "./tools/tool.ts";
 export { type Decision, decide } from "./refinement/decide.ts";
 export { DEFAULT_LOOP_BOUNDS, type LoopBounds, type LoopBoundsByType } from "./refinement/loop-bounds.ts";
 export { createRefinementLoops, type LoopDecided, type RefinementLoopsDeps } from "./refinement/refinement-loops.ts";
@@ -89,18 +98,9 @@ export { createEngine, type EmbeddedEngine, MAX_ACTIVE_RUNS } from "./plans/engi
 export type { Corrections, FailedCall, Failure } from "./plans/engine/corrections.ts";
 export { callOutput } from "./plans/engine/run/call-output.ts";
 export type { CallHere, EngineDeps, PlanLookup, StartRun, ToolSource } from "./plans/engine/engine-deps.ts";
-export {
-  type CorrectionMode,
-  createSupervisor,
-  DEFAULT_CORRECTION_BUDGET,
-  MAX_CORRECTION_BUDGET,
-  type Supervisor,
-  type SupervisorDeps,
-} from "./plans/supervisor/supervisor.ts";
 export type { PlanEstimate } from "./plans/preflight/estimate.ts";
 export type { ToolLookup } from "./plans/preflight/tool-index.ts";
 export { planJsonSchema } from "./plans/plan-json-schema.ts";
-export type { PlanChecks, PlanReport } from "./plans/validate-plan.ts";
 export {
   type AllowList,
   type ApprovalService,

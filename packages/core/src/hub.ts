@@ -1,4 +1,5 @@
 // For hosts: MCP servers, their configuration and their installation.
+export { type ClientManagerDeps, type HubChange, MAX_SERVERS } from "./hub/client-manager.ts";
 export {
   HubServerStatus,
   HubStats,
@@ -32,7 +33,6 @@ export { FoundServer, RegistryEntry } from "./schema/registry.ts";
 export { additionId, conversationOf, type PauseMode, SUB_AGENT_TOOLS, type SubAgent } from "./hub/sub-agent.ts";
 export { absenceOf, fenceOf, type WantedServer } from "./hub/server-slot.ts";
 export { hubToolName, nameTools, refuseSharedPart, serverPart } from "./hub/names.ts";
-export { type ClientManagerDeps, type HubChange, MAX_SERVERS } from "./hub/client-manager.ts";
 export { readToolId } from "./hub/server-reads.ts";
 export { START_CONCURRENCY } from "./hub/server-starts.ts";
 export type { HubInvocation } from "./hub/hub-tool.ts";

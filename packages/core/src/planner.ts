@@ -1,4 +1,5 @@
 // For hosts: the parts of the planner loop.
+export { MAX_PLANNED_TOOLS } from "./planner/planner.ts";
 export { describeResult } from "./planner/turn/describe-result.ts";
 export { createFinalizeSummary, findingsIn } from "./planner/turn/finalize-summary.ts";
 export { readySession } from "./planner/turn/ready-session.ts";
@@ -8,7 +9,6 @@ export { createModelPlanner, type ModelPlannerDeps } from "./planner/llm/model-p
 export { createModelRepairer } from "./planner/llm/model-repairer.ts";
 export { createOfflinePlanner, type OfflinePlannerDeps } from "./planner/default-planner.ts";
 export { createToolEntities, type Entity, ENTITY_SOURCE_TAG, type EntitySource } from "./planner/tool-entities.ts";
-export { MAX_PLANNED_TOOLS } from "./planner/planner.ts";
 export type { Attempt } from "./planner/turn/run-turn.ts";
 export {
   createSupabaseActionLog,

@@ -11,39 +11,7 @@ export {
   ToolGrant,
 } from "./schema/approval.ts";
 export { INLINE_LIMIT_BYTES } from "./schema/blob.ts";
-export {
-  BudgetStatus,
-  Conversation,
-  ConversationId,
-  ConversationRecord,
-  ConversationState,
-  ConversationView,
-  Entry,
-  EntryBody,
-  isRestful,
-  LoggedEntry,
-  MAX_CONTENT_CHARS,
-  MessageReceipt,
-  ConversationsStatus,
-  NewMessage,
-  Thought,
-} from "./schema/conversation.ts";
-export { DryRunReport } from "./schema/dry-run.ts";
-export {
-  CorrectedCall,
-  Correction,
-  CorrectionState,
-  CorrectionStrategy,
-  isCorrectionSession,
-  PlanChange,
-  ProposedCorrection,
-} from "./schema/correction.ts";
-export { EnergyCause, EnergyRow, EnergyState, EnergyStatus } from "./schema/energy.ts";
-export { ErrorRecord, Problem } from "./schema/error.ts";
 export { EventType, NewEvent } from "./schema/event.ts";
-export { canonicalJson, sha256Hex } from "./schema/values/hash.ts";
-export { GivenAnswer, MAX_QUESTIONS, Question } from "./schema/question.ts";
-export { isSecretField } from "./schema/values/secret-field.ts";
 export {
   copyJson,
   jsonProblem,
@@ -82,17 +50,6 @@ export {
   StepId,
   ToolCallStep,
 } from "./schema/plan.ts";
-export { LoopState, LoopStatus, LoopType, Score } from "./schema/refinement.ts";
-export {
-  isSecretEntry,
-  REDACTED,
-  redactedName,
-  redactedStart,
-  redactJson,
-  redactSecrets,
-} from "./schema/values/redact.ts";
-export { SANDBOX_LIMITS, SandboxProfile, SandboxProfileName, SandboxRequest, SandboxResult } from "./schema/sandbox.ts";
-export { RunDiff } from "./schema/run-diff.ts";
 export {
   HistoryEntry,
   isSettled,
@@ -107,13 +64,56 @@ export {
 } from "./schema/session.ts";
 export { suggest } from "./schema/values/suggest.ts";
 export { MAX_TOOL_ID_LENGTH, type ProgressUpdate, ToolId, ToolSummary } from "./schema/tool.ts";
+export { errorValue, type ErrorValue, thrownFrom } from "./errors/ergon-error.ts";
+export { type PackErrorCode, packMissing } from "./errors/pack.ts";
+export { LoopState, LoopStatus, LoopType, Score } from "./schema/refinement.ts";
+export {
+  BudgetStatus,
+  Conversation,
+  ConversationId,
+  ConversationRecord,
+  ConversationState,
+  ConversationView,
+  Entry,
+  EntryBody,
+  isRestful,
+  LoggedEntry,
+  MAX_CONTENT_CHARS,
+  MessageReceipt,
+  ConversationsStatus,
+  NewMessage,
+  Thought,
+} from "./schema/conversation.ts";
+export { DryRunReport } from "./schema/dry-run.ts";
+export {
+  CorrectedCall,
+  Correction,
+  CorrectionState,
+  CorrectionStrategy,
+  isCorrectionSession,
+  PlanChange,
+  ProposedCorrection,
+} from "./schema/correction.ts";
+export { EnergyCause, EnergyRow, EnergyState, EnergyStatus } from "./schema/energy.ts";
+export { ErrorRecord, Problem } from "./schema/error.ts";
+export { canonicalJson, sha256Hex } from "./schema/values/hash.ts";
+export { GivenAnswer, MAX_QUESTIONS, Question } from "./schema/question.ts";
+export { isSecretField } from "./schema/values/secret-field.ts";
+export {
+  isSecretEntry,
+  REDACTED,
+  redactedName,
+  redactedStart,
+  redactJson,
+  redactSecrets,
+} from "./schema/values/redact.ts";
+export { SANDBOX_LIMITS, SandboxProfile, SandboxProfileName, SandboxRequest, SandboxResult } from "./schema/sandbox.ts";
+export { RunDiff } from "./schema/run-diff.ts";
 export { present } from "./schema/values/present.ts";
 export { accessError, type AccessErrorCode } from "./errors/access.ts";
-export { errorValue, type ErrorValue, thrownFrom } from "./errors/ergon-error.ts";
 export { GATE_ERROR_CODES, gateError, type GateErrorCode } from "./errors/gate.ts";
 export { conversationError, type ConversationErrorCode, noConversation } from "./errors/conversation.ts";
 export { engineStopping, planError, type PlanErrorCode, planNotFound } from "./errors/plan.ts";
-export { type PackErrorCode, packMissing } from "./errors/pack.ts";
 export { modelError, type ModelErrorCode } from "./errors/model.ts";
 export { plannerError, type PlannerErrorCode } from "./errors/planner.ts";
 export { registryError, type RegistryErrorCode } from "./errors/registry.ts";

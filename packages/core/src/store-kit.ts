@@ -1,30 +1,9 @@
 // For adapters: the ports of stores, models and clocks, the in-memory stores, and code that stores share.
-export { type BlobStore, MAX_BLOB_BYTES } from "./ports/blob-store.ts";
 export { DEFAULT_MODEL_TIMEOUT_MS, DEFAULT_OUTPUT_TOKENS, type TokenUsage } from "./ports/chat-model.ts";
 export { isoTime } from "./ports/clock.ts";
-export {
-  type ConversationContext,
-  type ConversationMemory,
-  type ConversationQuery,
-  type ConversationTurn,
-  MIN_KEPT_MESSAGES,
-  type RecentMessage,
-  type RememberedMessage,
-  type SemanticMatch,
-} from "./ports/conversation-memory.ts";
-export type { Change, ConversationStore, PoolChange, Receipt, ReceivedMessage } from "./ports/conversation-store.ts";
 export { MAX_EMBEDDED_CHARS, similarity } from "./ports/embedder.ts";
-export type { Ids } from "./ports/ids.ts";
 export type { LogFields } from "./ports/logger.ts";
-export {
-  type LoopKeeping,
-  type LoopRef,
-  type LoopSoFar,
-  type LoopStore,
-  type LoopSummary,
-  MAX_LOOP_OWNERS,
-  RECENT_SCORES,
-} from "./ports/loop-store.ts";
+export { createMemoryLogger } from "./memory/logger.ts";
 export {
   type BlobRow,
   type Commit,
@@ -53,6 +32,28 @@ export {
   type StateStore,
   type Version,
 } from "./ports/state-store.ts";
+export { type BlobStore, MAX_BLOB_BYTES } from "./ports/blob-store.ts";
+export {
+  type ConversationContext,
+  type ConversationMemory,
+  type ConversationQuery,
+  type ConversationTurn,
+  MIN_KEPT_MESSAGES,
+  type RecentMessage,
+  type RememberedMessage,
+  type SemanticMatch,
+} from "./ports/conversation-memory.ts";
+export type { Change, ConversationStore, PoolChange, Receipt, ReceivedMessage } from "./ports/conversation-store.ts";
+export type { Ids } from "./ports/ids.ts";
+export {
+  type LoopKeeping,
+  type LoopRef,
+  type LoopSoFar,
+  type LoopStore,
+  type LoopSummary,
+  MAX_LOOP_OWNERS,
+  RECENT_SCORES,
+} from "./ports/loop-store.ts";
 export { createMemoryBlobStore } from "./memory/blob-store.ts";
 export { checkBlob, missingBlob } from "./store-kit/blob-refusals.ts";
 export { afterPrefix } from "./store-kit/byte-order.ts";
@@ -75,7 +76,6 @@ export { createLoopIds } from "./store-kit/loop-ids.ts";
 export { createMemoryRequestKeys } from "./memory/request-keys.ts";
 export { createTurns } from "./store-kit/turns.ts";
 export { createMemoryLoopStore } from "./memory/loop-store.ts";
-export { createMemoryLogger } from "./memory/logger.ts";
 export { createMemoryStateStore } from "./memory/state-store.ts";
 export {
   checkWhole,
