@@ -7,6 +7,7 @@ import { addBlobs } from "./blobs/group.ts";
 import { collect, type GlobalFlags, type Run } from "./command-group.ts";
 import { addLoops } from "./loops/group.ts";
 import { addPlans } from "./plans/group.ts";
+import { addProject } from "./project/group.ts";
 import { addFork, addRuns } from "./runs/group.ts";
 import { addServers } from "./servers/group.ts";
 import { addMcp, addSandbox, addServe, addSubAgent } from "./serving/group.ts";
@@ -62,6 +63,7 @@ const GROUPS: readonly ((program: Command, run: Run) => void)[] = [
   addMcp,
   addServers,
   addTokens,
+  addProject,
   addTrust,
   addDoctor,
 ];
@@ -107,8 +109,8 @@ Examples:
 function addTrust(program: Command, run: Run): void {
   program
     .command("trust")
-    .argument("<dir>", "a data folder that your Ergon does not know: moved here by hand, or made by Ergon 0.1.0")
-    .description("show what is in a data folder, and use it from now on when it is found")
+    .argument("<dir>", "a data folder that your Ergon does not know, or a project with ergon.config.json")
+    .description("show what is in a data folder or a project's settings, and use it from now on when it is found")
     .option("--dry-run", "only show what is in it")
     .action(async (folder: string, options: { dryRun?: boolean }) =>
       run(async (context) => (await import("./serving/trust.ts")).trust(context, folder, options)),

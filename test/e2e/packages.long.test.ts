@@ -8,6 +8,7 @@ import {
   readFileSync,
   realpathSync,
   rmSync,
+  symlinkSync,
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
@@ -32,10 +33,10 @@ beforeAll(() => {
   write("package.json", JSON.stringify({ type: "module", private: true }));
   mkdirSync(join(project, "tools"));
   write("tools/js.tool.js", TOOL_IN_SANDBOX);
-  const files = globSync("ergon-{0,1,2,3,4,5,6,7,8,9,core,node}*.tgz", { cwd: tarballs }).map((file) =>
+  const files = globSync("ergon-{0,1,2,3,4,5,6,7,8,9,core,node,offline-planner}*.tgz", { cwd: tarballs }).map((file) =>
     join(tarballs, file),
   );
-  if (files.length !== 3) throw new Error(`Packed ${files.join(", ")}`);
+  if (files.length !== 4) throw new Error(`Packed ${files.join(", ")}`);
   succeed("npm", ["install", "--no-audit", "--no-fund", "--prefer-offline", ...files], project);
 }, INSTALL_TIMEOUT_MS);
 
@@ -96,7 +97,6 @@ describe("the libraries", () => {
   const program = `${everyEntry}
 ${example}
 console.log(JSON.stringify(response), [${entries.map((_, at) => `Object.keys(e${String(at)}).length > 0`).join()}].every(Boolean));\n`;
-  // The library's openErgon belongs here as well, once `ergon` exports it.
   const onNode = `import { openSqliteStateStore } from "@ergon/node";\nconst open: (options: never) => unknown = openSqliteStateStore;\nexport { open };\n`;
 
   it("type-check strictly, declarations included, and refuse a wrong argument", () => {
@@ -122,6 +122,31 @@ console.log(JSON.stringify(response), [${entries.map((_, at) => `Object.keys(e${
         project,
       ),
     ).toBe("true\n");
+  }, 240_000);
+});
+
+describe("a project that ergon init makes", () => {
+  it("passes its own tests and a strict type check, and so do the parts that ergon new adds", () => {
+    const made = join(folder, "made");
+    mkdirSync(made);
+    symlinkSync(join(project, "node_modules"), join(made, "node_modules"));
+    const env = { XDG_STATE_HOME: join(folder, "state") };
+    const here = (...args: readonly string[]) => run(process.execPath, [bin(), ...args], made, env);
+    expect(here("init")).toMatchObject({ status: 0, stderr: expect.stringContaining("npm test") as string });
+    expect(here("new", "tool", "shop::charge")).toMatchObject({ status: 0 });
+    expect(here("new", "action", "sendLetter")).toMatchObject({ status: 0 });
+    expect(here("new", "plan", "order")).toMatchObject({ status: 0 });
+    expect(succeed(process.execPath, ["--test"], made)).toMatch(/pass 4\n/);
+    const check = run(process.execPath, [join(root, "node_modules/typescript/bin/tsc")], made);
+    expect(check).toMatchObject({ status: 0, stdout: "" });
+    const ran = here("run", "hello", "--input", '{"who":"Ada"}', "--json");
+    expect(ran, ran.stderr).toMatchObject({ status: 0 });
+    expect(JSON.parse(ran.stdout)).toMatchObject({ finalResponse: "Hello, Ada!" });
+    expect(here("init")).toMatchObject({ status: 2, stderr: expect.stringContaining("is there already") as string });
+    expect(here("new", "tool", "shop::charge")).toMatchObject({
+      status: 2,
+      stderr: expect.stringContaining("would be overwritten") as string,
+    });
   }, 240_000);
 });
 
