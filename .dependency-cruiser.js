@@ -102,7 +102,7 @@ export default {
     {
       name: "optional-packages-see-no-one-else",
       severity: "error",
-      from: { path: "^packages/(encoder|models|quick-data|talent)/" },
+      from: { path: "^packages/(encoder|models|quick-data|sandbox|talent)/" },
       to: { path: "^(packages/(core|node)|apps|capabilities|examples|scripts|test|bench)/" },
     },
     {

@@ -13,6 +13,7 @@ export type Manifest = {
   readonly private?: boolean;
   readonly exports?: Versions;
   readonly bin?: Versions;
+  readonly scripts?: Versions;
   readonly dependencies?: Versions;
   readonly devDependencies?: Versions;
   readonly optionalDependencies?: Versions;

@@ -21,7 +21,7 @@ export function stage({ manifest, folder }: PublishedPackage, target: string): v
 
 function published(manifest: Manifest, copied: readonly string[]): object {
   // npm brings the runtimes for a checkout alone: they are bigger than all the rest.
-  const { devDependencies: _dev, optionalDependencies: _runtimes, exports = {}, ...kept } = manifest;
+  const { devDependencies: _dev, optionalDependencies: _runtimes, scripts: _scripts, exports = {}, ...kept } = manifest;
   return {
     ...kept,
     keywords: ["agent", "mcp", "workflow", "durable-execution", "human-in-the-loop"],

@@ -4,6 +4,8 @@ import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { packMissing, sandboxError } from "@ergon/core/schema";
+import type * as Sandbox from "@ergon/sandbox";
+import { isInstalled } from "../loader/optional-packages.ts";
 
 /** The files that a runtime is made of. */
 export type SandboxBundle = {
@@ -24,9 +26,9 @@ export function findBundle(folder: string): SandboxBundle {
   const extension = existsSync(join(folder, "keeper.js")) ? "js" : "ts";
   const keeper = join(folder, `keeper.${extension}`);
   if (!existsSync(keeper)) throw missing(`the sandbox's own files are not in ${folder}`);
-  const pack = createRequire(packManifest());
-  const deno = found("deno", () => pack.resolve("deno/package.json"));
-  const pyodide = found("pyodide", () => pack.resolve("pyodide/package.json"));
+  const { findDeno, findPyodide } = loadPack();
+  const deno = found("deno", findDeno);
+  const pyodide = found("pyodide", findPyodide);
   const runCode = join(folder, "run_code.py");
   const parts = [versionIn(deno), versionIn(pyodide), readFileSync(runCode, "utf8")];
   return {
@@ -40,13 +42,11 @@ export function findBundle(folder: string): SandboxBundle {
   };
 }
 
-function packManifest(): string {
+/** At once rather than awaited: profiles are looked at where nothing waits. */
+function loadPack(): typeof Sandbox {
   const name = "@ergon/sandbox";
-  try {
-    return createRequire(import.meta.url).resolve(`${name}/package.json`);
-  } catch (cause) {
-    throw packMissing(name, cause);
-  }
+  if (!isInstalled(name)) throw packMissing(name);
+  return createRequire(import.meta.url)(name) as typeof Sandbox;
 }
 
 /** From the platform's package: the copy beside the wrapper is there only after an install script. */
