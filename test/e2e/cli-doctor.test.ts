@@ -135,7 +135,7 @@ describe("doctor", () => {
 
   it("knows the data folder's schema and its owner, and leaves it alone", async () => {
     await ergon(["tools", "call", "demo::add", "--args", `{"a": 1, "b": 2}`], { cwd: folder.path });
-    expect((await examine()).diagnosis.data).toMatchObject({ state: "free", schemaVersion: 3 });
+    expect((await examine()).diagnosis.data).toMatchObject({ state: "free", schemaVersion: 4 });
     const place = { path: join(folder.path, ".ergon"), isNamed: false, stateFolder: stateFolder(process.env) };
     const claim = await claimFolder(place);
     if (claim.kind === "owner") await claim.setUrl("http://127.0.0.1:1");
