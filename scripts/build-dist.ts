@@ -78,7 +78,7 @@ const groups = [
   { name: "tools", test: /src[\\/]compose[\\/]load-capabilities\.ts$/ },
   {
     name: "shared",
-    test: /src[\\/](services[\\/](call-tool|watch-plans)|workspace[\\/]inspect-data|hub[\\/](hub|sub-agent)-tools|mcp[\\/](host[\\/](changed-offers|changed-resources)|drained|drive[\\/]follow-through|line-reader|plain-message)|tokens[\\/]token-store|schema[\\/](hub|mcp-loop|refinement|values[\\/]secret-field|session))\.ts$/,
+    test: /src[\\/](services[\\/]watch-plans|plans[\\/]engine[\\/]run[\\/]call-output|planner[\\/]turn[\\/]ready-session|workspace[\\/]inspect-data|hub[\\/](hub|sub-agent)-tools|mcp[\\/](host[\\/](changed-offers|changed-resources)|drained|drive[\\/]follow-through|line-reader|plain-message)|tokens[\\/]token-store|schema[\\/](hub|mcp-loop|refinement|values[\\/]secret-field|session))\.ts$/,
   },
   { name: "work", test: /src[\\/]compose[\\/]open-workspace\.ts$/ },
 ];
