@@ -66,7 +66,7 @@ export default {
       from: { path: "^packages/offline-planner/" },
       to: {
         path: "^(packages/(?!offline-planner/)|apps|capabilities|examples|scripts|test|bench)/?",
-        pathNot: "^packages/core/src/index\\.ts$",
+        pathNot: "^packages/core/src/[^/]+\\.ts$",
       },
     },
     {

@@ -4,16 +4,19 @@ import { ErrorRecord } from "./error.ts";
 import { Json, JsonSchema } from "./values/json.ts";
 import { Effects } from "./tool.ts";
 
-export const SessionId = z
-  .string()
-  .min(1)
-  .max(128)
-  .regex(/^[A-Za-z0-9][A-Za-z0-9_.:-]*$/);
+const id = () =>
+  z
+    .string()
+    .min(1)
+    .max(128)
+    .regex(/^[A-Za-z0-9][A-Za-z0-9_.:-]*$/);
+
+export const SessionId = id();
 export type SessionId = z.infer<typeof SessionId>;
 
 /** A run's id, given by the caller that starts it and unique per owner: the same id is the same run. */
-export const RunId = SessionId;
-export type RunId = SessionId;
+export const RunId = id();
+export type RunId = z.infer<typeof RunId>;
 
 /** Spec 4's six, plus `cancelled`. */
 export const SessionStatus = z.enum([

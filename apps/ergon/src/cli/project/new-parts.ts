@@ -39,7 +39,7 @@ export default defineTool({
   };
 }
 
-export function actionFiles({ id, path, last }: PartName): PartFiles {
+function actionFiles({ id, path, last }: PartName): PartFiles {
   return {
     capability: {
       path: `${path}/action.ts`,

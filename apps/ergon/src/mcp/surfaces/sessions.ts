@@ -92,7 +92,7 @@ export function sessionSurface({ reach, plans, ids }: SessionDeps): McpSurface {
   return { tools: () => tools };
 }
 
-export function goThrough(reach: WithOwner, go: GoOnce, waiting?: Waiting): Promise<SessionCore> {
+function goThrough(reach: WithOwner, go: GoOnce, waiting?: Waiting): Promise<SessionCore> {
   return reach({ repeatable: true }, ({ engine }) => go(engine, waiting));
 }
 

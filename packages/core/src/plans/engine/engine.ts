@@ -10,51 +10,31 @@ import { engineStopping, planError } from "../../errors/plan.ts";
 import { storeError } from "../../errors/store.ts";
 import { usageError } from "../../errors/usage.ts";
 import { isoTime } from "../../ports/clock.ts";
-import type { CalledTool, CreateSession, Engine, ExecutePlan, ForkSession, NewRun } from "../../ports/engine.ts";
+import type { CreateSession, ExecutePlan, ForkSession } from "../../ports/engine.ts";
 import type { RunClaim, SessionRecord } from "../../ports/state-store.ts";
 import { isSettled, type SessionCore } from "../../schema/session.ts";
 import { offload } from "../../tools/gate/offload.ts";
-import { createCorrections, type Corrections } from "./corrections.ts";
+import { createCorrections } from "./corrections.ts";
 import { createBlobCache } from "./effects/blob-cache.ts";
-import type { CallHere, EngineDeps, PlanLookup, StartRun } from "./engine-deps.ts";
+import type { EmbeddedEngine } from "./embedded-engine.ts";
+import type { EngineDeps, PlanLookup, StartRun } from "./engine-deps.ts";
 import { forkSession } from "./history/fork.ts";
 import { createPlanCache } from "./plan-cache.ts";
 import { createCallTool } from "./run/call-tool.ts";
 import { createCancel } from "./run/cancel.ts";
-import { type CallUnderWay, createRunPool, type TakeUp } from "./run/run-pool.ts";
+import { createRunPool } from "./run/run-pool.ts";
 import { createSettledWaiters } from "./run/settled-waiters.ts";
 import { createNamedRuns } from "./run/named-runs.ts";
 import { namedPlan, startPlan } from "./run/start-run.ts";
 import { waiting } from "./run/waiting.ts";
 import { createSessionReader } from "./session-reader.ts";
-import { createSettleApproval, type SettleApproval } from "./waits/approval-answers.ts";
+import { createSettleApproval } from "./waits/approval-answers.ts";
 import { createResume } from "./waits/resume.ts";
 
 /** Runs with something under way at once; a plan beyond that is refused, to be tried again. */
 export const MAX_ACTIVE_RUNS = 10_000;
 
-export type EmbeddedEngine = Omit<Engine, "executePlan" | "startRun" | "callTool"> & {
-  startRun(request: NewRun & Omit<StartRun, keyof ExecutePlan>): Promise<SessionCore>;
-  executePlan(request: StartRun): Promise<SessionCore>;
-  callTool(request: CallHere): Promise<CalledTool>;
-  /** Takes up every unfinished session, or those that it is told; resolves when all of them have been. */
-  readonly recover: (which?: TakeUp) => Promise<{ readonly takenUp: number }>;
-  /**
-   * Runs begin no further step, unless somebody awaits them here; a call whose intent is on its way to the store is made.
-   * What is asked of the engine from now on it still does: those who use it are told to end after this, and before `close`.
-   */
-  readonly drain: () => void;
-  /** Resolves when the calls under way have ended whose outcome nobody would know otherwise. */
-  readonly onceCallsDone: () => Promise<void>;
-  /** Begins nothing new, lets calls under way end within `graceMs`, leaves the rest for the next start. */
-  readonly close: (options?: { readonly graceMs?: number }) => Promise<void>;
-  readonly activeRuns: () => number;
-  /** Calls that were allowed and have not ended. */
-  readonly underWay: () => readonly CallUnderWay[];
-  /** What the supervisor works with. */
-  readonly corrections: Corrections;
-  readonly settleApproval: SettleApproval;
-};
+export type { EmbeddedEngine };
 
 export function createEngine(given: EngineDeps & { readonly plans: PlanLookup }): EmbeddedEngine {
   const deps = { ...given, blobCache: createBlobCache(given), checkedPlans: createPlanCache(given) };

@@ -1,7 +1,7 @@
 import { toErgonError } from "../../../errors/ergon-error.ts";
 import type { Logger } from "../../../ports/logger.ts";
 import type { StateStore } from "../../../ports/state-store.ts";
-import type { EmbeddedEngine } from "../engine.ts";
+import type { EmbeddedEngine } from "../embedded-engine.ts";
 
 /**
  * An engine whose answers survive the loss of power, not only the death of the process: for whoever tells them outside

@@ -36,7 +36,7 @@ export type CallToolParts = {
 };
 
 /** One call that fails is tried again under its own id at most so often. */
-export const MAX_CALL_ATTEMPTS = 100;
+const MAX_CALL_ATTEMPTS = 100;
 
 const RUN = 1;
 const POSITION = visitPosition(rootPlace(RUN), 0);

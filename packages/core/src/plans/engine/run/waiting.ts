@@ -1,6 +1,6 @@
 import type { SessionRef, Waiting } from "../../../ports/engine.ts";
 import type { SessionCore } from "../../../schema/session.ts";
-import type { EmbeddedEngine } from "../engine.ts";
+import type { EmbeddedEngine } from "../embedded-engine.ts";
 
 /** The calls of an engine that wait for the session to settle when they are asked to. */
 export function waiting(engine: EmbeddedEngine): EmbeddedEngine {
