@@ -2,7 +2,7 @@
 import manifest from "../package.json" with { type: "json" };
 import type { Ergon } from "./library/ergon.ts";
 import type { OpenErgonOptions } from "./library/options.ts";
-import type { ConnectErgonOptions } from "./library/connect-ergon.ts";
+import type { ConnectErgonOptions } from "./compose/connect-ergon.ts";
 
 /**
  * Opens a data folder (or memory) for this process. Unfinished runs go on by themselves. Throws `folder_owned` with the pid and
@@ -15,7 +15,7 @@ export async function openErgon(options: OpenErgonOptions = {}): Promise<Ergon> 
 
 /** The same methods through the HTTP API of a server. Throws `unauthorized`, `owner_gone`, `not_ergon`. */
 export async function connectErgon(options: ConnectErgonOptions): Promise<Ergon> {
-  return (await import("./library/connect-ergon.ts")).connectErgon(options);
+  return (await import("./compose/connect-ergon.ts")).connectErgon(options);
 }
 
 export { z } from "zod";
@@ -35,7 +35,7 @@ export {
 export type { SessionView, TypedTool } from "@ergon/core/engine";
 export type { DecidedApproval } from "@ergon/core/schema";
 export { definePlan, type PlanTool } from "./library/define-plan.ts";
-export type { ConnectErgonOptions } from "./library/connect-ergon.ts";
+export type { ConnectErgonOptions } from "./compose/connect-ergon.ts";
 export type { ApprovalQuery, ApproveOptions, Ergon, RunQuery } from "./library/ergon.ts";
 export type { OpenErgonOptions, ProgramPolicy } from "./library/options.ts";
 export type { EventOptions, ForkRun, ResumeRun, Run, RunState } from "./library/run.ts";

@@ -1,6 +1,6 @@
 import { createRemoteApprovals, createRemoteEngine, type RemoteTarget } from "@ergon/node";
 import { usageError } from "@ergon/core/schema";
-import { createErgon, type Ergon } from "./ergon.ts";
+import { createErgon, type Ergon } from "../library/ergon.ts";
 
 export type ConnectErgonOptions = { readonly url: string; readonly token: string };
 
