@@ -25,7 +25,7 @@ it("tells an absent folder from an empty one", async () => {
 it("reads the schema version of a closed store and leaves no file behind", async () => {
   await openSqliteStateStore({ path: join(folder, "state.db") }).close();
   const before = readdirSync(folder);
-  expect(await inspect()).toEqual({ state: "free", schemaVersion: 3 });
+  expect(await inspect()).toEqual({ state: "free", schemaVersion: 4 });
   expect(readdirSync(folder)).toEqual(before);
 });
 
