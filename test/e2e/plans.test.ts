@@ -79,6 +79,7 @@ describe("the plans that come with Ergon", () => {
       expect(last, last.err).toMatchObject({ code: 0, err: "" });
       expect(JSON.parse(last.out)).toMatchObject({ core: { status: "completed" }, finalResponse: response });
     },
+    180_000,
   );
 
   it("use every type of step between them", () => {
