@@ -15,6 +15,7 @@ import { createToolGate, type ToolGate } from "../src/tools/gate/gate.ts";
 import { ToolRegistry } from "../src/tools/registry.ts";
 import type { ToolRun } from "../src/tools/tool.ts";
 import { madeOf } from "./state-store/made.ts";
+import { until } from "./until.ts";
 import { createEngine, type EmbeddedEngine } from "../src/plans/engine/engine.ts";
 import type { CallHere } from "../src/plans/engine/engine-deps.ts";
 
@@ -240,7 +241,7 @@ function approve(): Promise<void> {
 
 async function decide(decision: "approve" | "deny"): Promise<void> {
   const open = async () => (await approvals.list({ name: "ann" }, { state: "pending", limit: 1 })).items[0]?.id;
-  await expect.poll(open).toBeDefined();
+  await until(async () => (await open()) !== undefined);
   await approvals.decide({ name: "ann" }, String(await open()), { decision });
 }
 

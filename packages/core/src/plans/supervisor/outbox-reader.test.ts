@@ -1,3 +1,4 @@
+import { until } from "../../../testing/until.ts";
 import { afterEach, describe, expect, it } from "vitest";
 import { createSystemClock } from "../../memory/clock.ts";
 import { silentLogger } from "../../memory/logger.ts";
@@ -47,13 +48,6 @@ async function tell(sessionId: string, type: "session-paused" | "step-finished" 
     ...(known === undefined ? { session: { core, cursor: null }, expectVersion: 0 } : {}),
     events: [{ type, at, data: {} }],
   });
-}
-
-async function until(isTrue: () => boolean | Promise<boolean>): Promise<void> {
-  for (let tries = 0; !(await isTrue()); tries++) {
-    if (tries > 5_000) throw new Error("It did not come about.");
-    await new Promise((resolve) => setTimeout(resolve, 1));
-  }
 }
 
 describe("a reader of the outbox", () => {

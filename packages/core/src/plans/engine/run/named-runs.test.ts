@@ -1,3 +1,4 @@
+import { until } from "../../../../testing/until.ts";
 import { describe, expect, it } from "vitest";
 import { createEngineWorld, type EngineWorld, planOf } from "../../../../testing/engine/engine-world.ts";
 import { createMortalStore, type Fate } from "../../../../testing/plans/mortal-store.ts";
@@ -22,7 +23,7 @@ describe("a run with an id, whose process dies", () => {
     const kept = createMemoryStateStore();
     const dying = createEngineWorld({ store: dieAtFirst(kept, fate) });
     const unheard = dying.engine.startRun(pay);
-    await expect.poll(() => firstCommits).toBeGreaterThan(0);
+    await until(() => firstCommits > 0);
     const before = (await kept.listSessions({ limit: 10 })).items.map(({ core }) => core.sessionId);
     expect(before).toHaveLength(fate === "lost" ? 0 : 1);
 
