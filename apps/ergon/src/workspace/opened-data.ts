@@ -35,7 +35,7 @@ export type OpenedData =
       readonly isAlone?: true;
       /** Tells others where this process listens. */
       readonly announce: (url: string) => Promise<void>;
-      /** Sends nobody here any more: whoever comes now waits until the folder is free. */
+      /** Removes this process's address: a command that comes now waits until the folder is free. */
       readonly retire: () => Promise<void>;
       readonly close: () => Promise<void>;
     }

@@ -61,7 +61,7 @@ function unreachable({ code, retryable, details }: ErgonError, { settings }: App
   return new ErgonError(code, message, { retryable, ...(details && { details }) });
 }
 
-/** Folders named here are of no use to an owner that was started without them: whoever misses a tool is told. */
+/** Folders named here are of no use to an owner that was started without them: a command that misses a tool says so. */
 function hinted(thrown: unknown, { settings }: App, { url }: Workspace): unknown {
   const { capabilities, data } = settings.values;
   if (!isErgonError(thrown) || capabilities.length === 0) return thrown;

@@ -206,7 +206,7 @@ function addRoute(
       route.check(input);
       const asked = [route.method, route.path, (params ?? {}) as JsonObject, (body ?? {}) as JsonObject];
       const answer = await keyed({ owner: asker.owner, key: String(key), asked }, (start) =>
-        // Whoever lost the connection sends it again, and waits for what goes on meanwhile.
+        // A client that lost the connection sends the request again, and waits for the first one.
         route.handle(input, { ...asker, start, left: () => NEVER }),
       );
       return sendAnswer(answer, reply, logger);

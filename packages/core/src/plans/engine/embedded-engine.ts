@@ -13,11 +13,11 @@ export type EmbeddedEngine = Omit<Engine, "executePlan" | "startRun" | "callTool
   /** Takes up every unfinished session, or those that it is told; resolves when all of them have been. */
   readonly recover: (which?: TakeUp) => Promise<{ readonly takenUp: number }>;
   /**
-   * Runs begin no further step, unless somebody awaits them here; a call whose intent is on its way to the store is made.
+   * Runs begin no further step, unless a caller awaits them here; a call whose intent is on its way to the store is made.
    * What is asked of the engine from now on it still does: those who use it are told to end after this, and before `close`.
    */
   readonly drain: () => void;
-  /** Resolves when the calls under way have ended whose outcome nobody would know otherwise. */
+  /** Resolves when the calls under way have ended whose outcome would otherwise be unknown. */
   readonly onceCallsDone: () => Promise<void>;
   /** Begins nothing new, lets calls under way end within `graceMs`, leaves the rest for the next start. */
   readonly close: (options?: { readonly graceMs?: number }) => Promise<void>;

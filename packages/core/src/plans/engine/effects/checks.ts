@@ -23,7 +23,7 @@ export type Checks = {
   readonly now: (effect: Check) => boolean;
   readonly later: (effect: Check) => Promise<void>;
   readonly pollApproval: (effect: Extract<Effect, { kind: "look" }>) => Promise<void>;
-  /** A server may have changed its tool while nobody looked: then what was allowed, or approved, was another one. */
+  /** A server may have changed its tool meanwhile: then another tool was allowed or approved. */
   readonly stillAllowed: (effect: Invoke, call: AllowedCall) => Promise<AllowedCall | { readonly error: ErrorRecord }>;
 };
 

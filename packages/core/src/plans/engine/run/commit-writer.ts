@@ -40,7 +40,7 @@ type Written = { readonly onDisk?: Promise<void> };
 export type CommitWriter = {
   /** The builder that the store was given and has not taken yet, with its promise. */
   readonly open: () => OpenCommit | undefined;
-  /** The first commit is somebody's request: it is refused when it cannot be written. Later ones hold results. */
+  /** The first commit is a caller's request: it is refused if it cannot be written. Later commits hold results. */
   readonly first: (builder: CommitBuilder, first: FirstCommit) => Promise<Written>;
   /** What arrives until the store takes it becomes part of it. */
   readonly give: (builder: CommitBuilder) => Promise<Written>;
@@ -111,7 +111,7 @@ export function createCommitWriter({ deps, state, onCommit, over, failed, after 
       else await deps.store.commit(first.isAlone ? make() : make);
     } catch (thrown) {
       if (first !== undefined) over();
-      // Whoever waits for an answer gets this one.
+      // Callers that wait for an answer get this one.
       for (const acknowledge of builder.acknowledge) acknowledge(Promise.reject(toErgonError(thrown, "engine_failed")));
       throw thrown;
     } finally {

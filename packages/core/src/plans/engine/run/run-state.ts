@@ -31,7 +31,7 @@ export type RunState = {
   readonly attended?: Attended | undefined;
 };
 
-/** The caller of a single call waits here for its outcome, and hears of its progress. The tool can ask nobody. */
+/** The caller of a single call waits here for its outcome, and hears of its progress. The tool cannot ask a person. */
 export type Attended = { readonly progress: InvokeOptions["progress"] | undefined; outcome?: CallOutcome };
 
 /** A completion with what its effect produced, on its way to a commit. */

@@ -11,7 +11,7 @@
  * E3  A call's intent is in the journal before the tool is called; on the disk when its effects are `once`.
  * E4  Commits of a run reach the store in order; the version fence makes a second driver of the session fail, not win.
  * E5  When nothing is under way, nothing of the run needs to stay in memory.
- * E6  Whoever waits is answered when the store has what the answer tells; with `ERGON_FSYNC=always`, when the disk has it.
+ * E6  A caller is answered when the store has what the answer says; with `ERGON_FSYNC=always`, when the disk has it.
  *     Who tells it outside of this process has the disk take it first (`acknowledging.ts`). The run itself goes on
  *     meanwhile: what the loss of power would make it forget may be repeated, by the effects of its tools.
  *
